@@ -1,0 +1,1 @@
+"""kubedrill: the root package that `openenv push` asks for; nothing imports it."""
