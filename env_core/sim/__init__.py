@@ -1,0 +1,1 @@
+"""The kernel: time, order, chance, identity, and the trace of what happened."""

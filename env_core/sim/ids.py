@@ -1,0 +1,18 @@
+"""Identities drawn from streams: uids, name suffixes, container ids, addresses."""
+
+from __future__ import annotations
+
+from env_core.sim.rng import Stream
+
+
+def uid(stream: Stream) -> str:
+    """Return a version 4 UUID."""
+    high, low = stream.bits(), stream.bits()
+    text = f"{high:016x}{low:016x}"
+    variant = "89ab"[(low >> 60) & 3]
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
+
+
+def hex_id(stream: Stream, length: int = 64) -> str:
+    """Return `length` hexadecimal digits, as container and sandbox ids have them."""
+    return "".join(f"{stream.bits():016x}" for _ in range((length + 15) // 16))[:length]
