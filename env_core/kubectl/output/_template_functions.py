@@ -1,0 +1,326 @@
+"""The functions of a Go template, and the two that kubectl adds (exists, base64decode).
+
+Values are those of a decoded JSON object, where every number is a float64; int is what literals, `len` and
+range indexes give. None is null as well as a key that is not there: printed and compared they are the same.
+
+Source: Go text/template funcs.go; cli-runtime printers/template.go; tests/golden/l0/output_formats.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote_plus
+
+from env_core.objects.goformat import sprint, sprintf, type_name, value_text
+
+OUTPUT_MAX: Final = 2_000_000
+_BAD_KIND: Final = "invalid type for comparison"
+_BAD_KINDS: Final = "incompatible types for comparison"
+_JS_ESCAPES: Final = {
+    "\\": "\\\\",
+    "'": "\\'",
+    '"': '\\"',
+    "<": "\\u003C",
+    ">": "\\u003E",
+    "&": "\\u0026",
+    "=": "\\u003D",
+}
+_HTML_ESCAPES: Final = {
+    "\0": "\ufffd",
+    '"': "&#34;",
+    "'": "&#39;",
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+}
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+
+
+class FunctionError(Exception):
+    """A function refuses its arguments; the message is Go's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A function with the number of its fixed arguments; `text_first` says that these are strings."""
+
+    call: Callable[..., Any]
+    fixed: int
+    is_variadic: bool
+    text_first: bool = False
+
+
+def go_type(value: Any) -> str:
+    """Return the Go type of a template value."""
+    return type_name(value, "int")
+
+
+def is_true(value: Any) -> bool:
+    """Say what `{{if}}` makes of a value: false are nil, zero and everything empty."""
+    return bool(value)
+
+
+def shown(value: Any) -> str:
+    """Return what `{{value}}` prints."""
+    return "<no value>" if value is None else value_text(value)
+
+
+def _kind(value: Any) -> str:
+    return "" if value is None or isinstance(value, dict | list) else go_type(value)
+
+
+def _nil_dereference(function: str) -> FunctionError:
+    return FunctionError(f"reflect: call of reflect.Value.{function} on zero Value")
+
+
+def equal(first: Any, *others: Any) -> bool:
+    """eq: whether the first value equals any of the others."""
+    if not others:
+        raise FunctionError("missing argument for comparison")
+    kind = _kind(first)
+    for other in others:
+        if kind != _kind(other):
+            if first is not None and other is not None:
+                raise FunctionError(_BAD_KINDS)
+        elif kind:
+            if first == other:
+                return True
+        elif first is None and other is None:
+            return True
+        elif first is not None and other is not None:
+            raise FunctionError(
+                f"non-comparable type {value_text(first)}: {go_type(first)}"
+                if type(first) is type(other)
+                else f"non-comparable types {value_text(first)}: {go_type(first)}, {go_type(other)}: {value_text(other)}"
+            )
+    return False
+
+
+def _not_equal(first: Any, other: Any) -> bool:
+    return not equal(first, other)
+
+
+def _less(first: Any, other: Any) -> bool:
+    kinds = _kind(first), _kind(other)
+    if "" in kinds:
+        raise FunctionError(_BAD_KIND)
+    if kinds[0] != kinds[1]:
+        raise FunctionError(_BAD_KINDS)
+    if kinds[0] == "bool":
+        raise FunctionError(_BAD_KIND)
+    return bool(first < other)
+
+
+def _less_or_equal(first: Any, other: Any) -> bool:
+    return _less(first, other) or equal(first, other)
+
+
+def _greater(first: Any, other: Any) -> bool:
+    return not _less_or_equal(first, other)
+
+
+def _greater_or_equal(first: Any, other: Any) -> bool:
+    return not _less(first, other)
+
+
+def _position(index: Any, length: int) -> int:
+    if index is None:
+        raise FunctionError("cannot index slice/array with nil")
+    if isinstance(index, bool) or not isinstance(index, int):
+        raise FunctionError(f"cannot index slice/array with type {go_type(index)}")
+    if not 0 <= index <= length:
+        raise FunctionError(f"index out of range: {index}")
+    return index
+
+
+def index(item: Any, *indexes: Any) -> Any:
+    """index: the element at a place of a list, or the entry of a map; nested ones one after another."""
+    if item is None:
+        raise FunctionError("index of untyped nil")
+    for key in indexes:
+        if item is None:
+            raise FunctionError("index of nil pointer")
+        if isinstance(item, dict):
+            if key is None:
+                raise FunctionError("value is nil; should be of type string")
+            if not isinstance(key, str):
+                raise FunctionError(f"value has type {go_type(key)}; should be string")
+            item = item.get(key)
+        elif isinstance(item, list | str):
+            elements = item if isinstance(item, list) else item.encode()
+            place = _position(key, len(elements))
+            if place == len(elements):
+                kind = "slice" if isinstance(item, list) else "string"
+                raise FunctionError(f"reflect: {kind} index out of range")
+            item = elements[place]
+        else:
+            raise FunctionError(f"can't index item of type {go_type(item)}")
+    return item
+
+
+def _slice(item: Any, *indexes: Any) -> Any:
+    if item is None:
+        raise FunctionError("slice of untyped nil")
+    if len(indexes) > 3:
+        raise FunctionError(f"too many slice indexes: {len(indexes)}")
+    if not isinstance(item, list | str):
+        raise FunctionError(f"can't slice item of type {go_type(item)}")
+    if isinstance(item, str) and len(indexes) == 3:
+        raise FunctionError("cannot 3-index slice a string")
+    places = [_position(place, len(item)) for place in indexes]
+    bounds = [0, len(item), len(item)]
+    bounds[: len(places)] = places
+    if bounds[0] > bounds[1]:
+        raise FunctionError(f"invalid slice index: {bounds[0]} > {bounds[1]}")
+    if len(indexes) == 3 and bounds[1] > bounds[2]:
+        raise FunctionError(f"invalid slice index: {bounds[1]} > {bounds[2]}")
+    return item[bounds[0] : bounds[1]]
+
+
+def _length(item: Any) -> int:
+    if item is None:
+        raise _nil_dereference("Type")
+    if isinstance(item, str):
+        return len(item.encode())
+    if isinstance(item, dict | list):
+        return len(item)
+    raise FunctionError(f"len of type {go_type(item)}")
+
+
+def _not(value: Any) -> bool:
+    return not is_true(value)
+
+
+def _texts(values: tuple[Any, ...]) -> str:
+    return sprint(["<no value>" if value is None else value for value in values])
+
+
+def _html(*values: Any) -> str:
+    return "".join(_HTML_ESCAPES.get(char, char) for char in _texts(values))
+
+
+def _js(*values: Any) -> str:
+    out: list[str] = []
+    for char in _texts(values):
+        if char in _JS_ESCAPES:
+            out.append(_JS_ESCAPES[char])
+        elif char >= " " and char.isprintable():
+            out.append(char)
+        else:
+            out.append(f"\\u{ord(char):04X}")
+    return "".join(out)
+
+
+def _url_query(*values: Any) -> str:
+    return quote_plus(_texts(values), safe="")
+
+
+def _print(*values: Any) -> str:
+    return sprint(list(values))
+
+
+def _print_line(*values: Any) -> str:
+    return " ".join(map(value_text, values)) + "\n"
+
+
+def _print_formatted(layout: str, *values: Any) -> str:
+    text = sprintf(layout, list(values), "int")
+    if len(text) > OUTPUT_MAX:
+        raise FunctionError("output is too large")
+    return text
+
+
+def _call(function: Any, *_: Any) -> Any:
+    if function is None:
+        raise FunctionError("call of nil")
+    raise FunctionError(f"non-function of type {go_type(function)}")
+
+
+def _exists(item: Any, *indexes: Any) -> bool:
+    for key in indexes:
+        if isinstance(item, dict) and isinstance(key, str):
+            if key not in item:
+                return False
+            item = item[key]
+        elif isinstance(item, list) and isinstance(key, int | float) and not isinstance(key, bool):
+            if not (isinstance(key, int) and 0 <= key < len(item)):
+                return False
+            item = item[key]
+        else:
+            return False
+    return item is not None
+
+
+def base64_decoded(text: str) -> str:
+    """base64decode: the text behind standard base64; line ends are skipped.
+
+    Raises:
+        FunctionError: with Go's text, which says at which byte the data went wrong.
+    """
+    compact = text.replace("\r", "").replace("\n", "")
+    if _BASE64.fullmatch(compact) and len(compact) % 4 == 0:
+        try:
+            return base64.b64decode(compact, validate=True).decode("utf-8", "replace")
+        except binascii.Error:
+            pass
+    at = _bad_byte(text)
+    raise FunctionError(f"base64 decode failed: illegal base64 data at input byte {at}")
+
+
+def _bad_byte(text: str) -> int:
+    """Return where Go's decoder gives up."""
+    data = [(place, chr(byte)) for place, byte in enumerate(text.encode()) if byte not in b"\r\n"]
+    end = len(text.encode())
+    at = 0
+    while at < len(data):
+        for offset in range(4):
+            if at + offset >= len(data):
+                return end if offset == 0 else end - offset
+            place, char = data[at + offset]
+            if char.isascii() and (char.isalnum() or char in "+/"):
+                continue
+            if char != "=" or offset < 2:
+                return place
+            if offset == 2:
+                if at + 3 >= len(data):
+                    return end
+                if data[at + 3][1] != "=":
+                    return data[at + 3][0] - 1
+                return data[at + 4][0] if at + 4 < len(data) else place
+            return data[at + 4][0] if at + 4 < len(data) else place
+        at += 4
+    return end
+
+
+def _and_or(*_: Any) -> Any:
+    raise AssertionError("evaluated by the executor, argument by argument")
+
+
+FUNCTIONS: Final[dict[str, Signature]] = {
+    "and": Signature(_and_or, 1, is_variadic=True),
+    "or": Signature(_and_or, 1, is_variadic=True),
+    "not": Signature(_not, 1, is_variadic=False),
+    "eq": Signature(equal, 1, is_variadic=True),
+    "ne": Signature(_not_equal, 2, is_variadic=False),
+    "lt": Signature(_less, 2, is_variadic=False),
+    "le": Signature(_less_or_equal, 2, is_variadic=False),
+    "gt": Signature(_greater, 2, is_variadic=False),
+    "ge": Signature(_greater_or_equal, 2, is_variadic=False),
+    "index": Signature(index, 1, is_variadic=True),
+    "slice": Signature(_slice, 1, is_variadic=True),
+    "len": Signature(_length, 1, is_variadic=False),
+    "html": Signature(_html, 0, is_variadic=True),
+    "js": Signature(_js, 0, is_variadic=True),
+    "urlquery": Signature(_url_query, 0, is_variadic=True),
+    "print": Signature(_print, 0, is_variadic=True),
+    "println": Signature(_print_line, 0, is_variadic=True),
+    "printf": Signature(_print_formatted, 1, is_variadic=True, text_first=True),
+    "call": Signature(_call, 1, is_variadic=True),
+    "exists": Signature(_exists, 1, is_variadic=True),
+    "base64decode": Signature(base64_decoded, 1, is_variadic=False, text_first=True),
+}
