@@ -1,0 +1,78 @@
+# The only commands that people and CI run. `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+PORT ?= 8000
+TASK ?= hard
+TESTS ?= tests
+WORKERS ?= auto
+OPENENV_VERSION := 0.10.0
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format lock tables bench serve baseline openenv-install openenv-check docker-build docker-smoke ci clean
+
+help:  ## List the commands.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# The two stamps: what running needs, and what developing needs on top.
+$(VENV)/.installed: requirements.txt
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt
+	@printf '%s\n%s\n' "$(CURDIR)" "$(CURDIR)/client" > "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/kubedrill.pth"
+	@touch $@
+
+$(VENV)/.developing: requirements-dev.txt $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.txt
+	@touch $@
+
+run: $(VENV)/.installed  ## Set up, start the embedded server, let the baseline work the incident of TASK (hard).
+	$(PY) inference.py --task $(TASK)
+
+test: $(VENV)/.developing  ## Set up and run the tests.
+	$(PY) -m pytest -n $(WORKERS) $(TESTS)
+
+check: $(VENV)/.developing  ## Lint, types, layers, generated files.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	MYPYPATH=client $(BIN)/mypy
+	PYTHONPATH=.:client $(BIN)/lint-imports
+	$(PY) -m pytest tests/test_generated.py
+
+format: $(VENV)/.developing  ## Format the code.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(VENV)/.developing  ## Resolve the dependencies again and write the locks.
+	$(BIN)/uv pip compile pyproject.toml --generate-hashes --no-emit-index-url --universal --python-version 3.11 --upgrade --quiet --custom-compile-command 'make lock' -o requirements.txt
+	$(BIN)/uv pip compile pyproject.toml --extra dev --generate-hashes --no-emit-index-url --universal --python-version 3.11 --upgrade --quiet --custom-compile-command 'make lock' -o requirements-dev.txt
+
+tables: $(VENV)/.developing  ## Derive the API tables from the recorded facts again.
+	$(PY) -m env_core.apiserver.data._generate
+	$(PY) -m env_core.apiserver.data._generate_rbac tests/golden
+
+bench: $(VENV)/.developing  ## Measure against the budgets, beside a peer in the same run; writes bench.json.
+	$(PY) -m tests.bench --json bench.json
+
+serve: $(VENV)/.installed  ## Serve on PORT (8000).
+	$(PY) -m server.app --port $(PORT)
+
+baseline: $(VENV)/.installed  ## Play the three official tasks with the baseline.
+	$(PY) inference.py --task all
+
+openenv-install: $(VENV)/.developing  ## Install the pinned OpenEnv command line (it is in the lock already).
+	@$(PY) -c "import importlib.metadata as m; v = m.version('openenv'); assert v == '$(OPENENV_VERSION)', v; print('openenv', v)"
+
+openenv-check: $(VENV)/.developing  ## Run both generations of `openenv validate` checks that need no container engine.
+	$(PY) -m pytest tests/e2e/test_openenv_validate.py
+
+docker-build:  ## Build the image with docker or podman, whichever answers.
+	tests/e2e/container.sh build
+
+docker-smoke:  ## Build the image, run it as the validator would, play an episode, stop it.
+	tests/e2e/container.sh smoke
+
+ci: check test openenv-check  ## What a change must pass.
+
+clean:  ## Remove what the other commands made.
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json uv.lock
