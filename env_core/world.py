@@ -8,6 +8,9 @@ from typing import Any, Protocol
 Object = dict[str, Any]
 """A Kubernetes object: JSON-shaped, never mutated once stored or handed out."""
 
+Objects = list[Object]
+"""For annotations in classes that have a method called `list`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Output:

@@ -1,0 +1,62 @@
+"""The audit log: who did what, kept for the actors that are not parts of the cluster itself."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from env_core.apiserver.request import ApiRequest
+
+
+class AuditRecord(NamedTuple):
+    """One request as the audit log keeps it."""
+
+    at_ms: int
+    user: str
+    verb: str
+    resource: str
+    namespace: str
+    name: str
+    subresource: str
+    code: int
+
+
+class AuditLog:
+    """Records of requests by users (identities that do not start with `system:`), newest last."""
+
+    __slots__ = ("_is_shared", "_records")
+
+    def __init__(self) -> None:
+        self._records: list[AuditRecord] = []
+        self._is_shared = False
+
+    def add(self, at_ms: int, request: ApiRequest, code: int) -> None:
+        """Append the record of a request, unless a component of the cluster sent it."""
+        user = request.identity.name
+        if user.startswith("system:"):
+            return
+        if self._is_shared:
+            self._records = list(self._records)
+            self._is_shared = False
+        self._records.append(
+            AuditRecord(
+                at_ms,
+                user,
+                request.verb,
+                request.resource,
+                request.namespace,
+                request.name,
+                request.subresource,
+                code,
+            )
+        )
+
+    def records(self) -> tuple[AuditRecord, ...]:
+        """Return the records, oldest first."""
+        return tuple(self._records)
+
+    def fork(self) -> AuditLog:
+        """Return a log that starts with the same records."""
+        copy = AuditLog()
+        copy._records = self._records
+        copy._is_shared = self._is_shared = True
+        return copy

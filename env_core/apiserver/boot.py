@@ -1,0 +1,73 @@
+"""What a control plane creates when it starts: system namespaces, RBAC, priority classes, its own Service.
+
+Source: tests/golden/l2/facts/default_objects.json.gz (what a 1.37 server holds after start-up).
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from env_core.sim import ids
+from env_core.sim.rng import Streams
+from env_core.sim.timefmt import rfc3339
+from env_core.world import Object
+
+SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+_PRIORITIES = (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000))
+_RBAC = "rbac.authorization.k8s.io"
+
+
+@lru_cache(maxsize=1)
+def _roles() -> dict[str, list[Any]]:
+    packed = files("env_core.apiserver.data").joinpath("rbac.json.gz").read_bytes()
+    table: dict[str, list[Any]] = orjson.loads(gzip.decompress(packed))
+    return table
+
+
+def boot_objects(streams: Streams, now_ms: int) -> Iterator[tuple[str, Object]]:
+    """Yield (resource, object) in the order of creation."""
+    created = rfc3339(now_ms)
+    uids = streams.stream("uids")
+
+    def made(obj: Object, **metadata: Any) -> Object:
+        given = {**obj.get("metadata", {}), **metadata}
+        return {**obj, "metadata": {**given, "uid": ids.uid(uids), "creationTimestamp": created}}
+
+    for name in SYSTEM_NAMESPACES:
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+        yield "namespaces", made(namespace, name=name, labels={"kubernetes.io/metadata.name": name})
+    for plural in ("clusterroles", "clusterrolebindings", "roles", "rolebindings"):
+        for obj in _roles()[plural]:
+            yield f"{plural}.{_RBAC}", made(obj)
+    for name, value in _PRIORITIES:
+        priority = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": value, "preemptionPolicy": "PreemptLowerPriority"}
+        yield "priorityclasses.scheduling.k8s.io", made(priority, name=name, generation=1)
+    yield (
+        "services",
+        made(
+            {
+                "apiVersion": "v1",
+                "kind": "Service",
+                "spec": {
+                    "clusterIP": "10.96.0.1",
+                    "clusterIPs": ["10.96.0.1"],
+                    "internalTrafficPolicy": "Cluster",
+                    "ipFamilies": ["IPv4"],
+                    "ipFamilyPolicy": "SingleStack",
+                    "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
+                    "sessionAffinity": "None",
+                    "type": "ClusterIP",
+                },
+                "status": {"loadBalancer": {}},
+            },
+            name="kubernetes",
+            namespace="default",
+            labels={"component": "apiserver", "provider": "kubernetes"},
+        ),
+    )

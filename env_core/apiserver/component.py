@@ -1,0 +1,53 @@
+"""What a component of the cluster (controller, scheduler, kubelet) holds: its client, its cache, time, chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from env_core.apiserver.client import ApiClient
+from env_core.apiserver.recorder import EventRecorder
+from env_core.apiserver.request import Identity
+from env_core.apiserver.server import ApiServer
+from env_core.apiserver.store import Store
+from env_core.sim.loop import EventLoop
+from env_core.sim.rng import Stream
+from env_core.sim.state import State
+from env_core.sim.table import Table
+
+
+class Component:
+    """One actor of the cluster.
+
+    Writes go through `api`, as the component's own identity, so that nothing can do what the API would
+    refuse. Reads come from `cache`, as informers do: objects by reference, never to be mutated.
+    """
+
+    __slots__ = ("_server", "_state", "api", "cache", "loop", "name", "recorder")
+
+    def __init__(
+        self, server: ApiServer, state: State, name: str, identity: Identity, *, host: str = ""
+    ) -> None:
+        self._server = server
+        self._state = state
+        self.name = name
+        self.api = ApiClient(server, identity)
+        self.cache: Store = server.store
+        self.loop: EventLoop = server.loop
+        self.recorder = EventRecorder(self.api, state, server.loop, component=name, host=host)
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch."""
+        return self.loop.now_ms
+
+    def stream(self, *name: str | int) -> Stream:
+        """Return the random stream `name`, apart from those of other components."""
+        return self._server.streams.stream(self.name, *name)
+
+    def table(self, name: str) -> Table[Any, Any]:
+        """Return this component's own table `name`."""
+        return self._state.table(f"{self.name}/{name}")
+
+    def shared_table(self, name: str) -> Table[Any, Any]:
+        """Return a table that several components use (container runs, logs)."""
+        return self._state.table(name)

@@ -1,0 +1,28 @@
+"""The roles and bindings of a store, as the authorizer reads them."""
+
+from __future__ import annotations
+
+from env_core.apiserver.store import Store
+from env_core.world import Object
+
+_GROUP = "rbac.authorization.k8s.io"
+_RESOURCES = tuple(f"{plural}.{_GROUP}" for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings"))
+
+
+class RbacView:
+    """Reads RBAC objects of one store."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @property
+    def version(self) -> int:
+        """The revision of the newest write to a role or binding."""
+        last_write = self._store.last_write
+        return max(last_write(resource) for resource in _RESOURCES)
+
+    def list(self, resource: str, namespace: str) -> list[Object]:
+        """Return the roles or bindings of a namespace ("" for the cluster-wide ones)."""
+        return self._store.list(f"{resource}.{_GROUP}", namespace)

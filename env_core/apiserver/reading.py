@@ -1,0 +1,197 @@
+"""Get and list, with selectors, and the reading subresources (status, scale, log)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from env_core.apiserver import errors
+from env_core.apiserver.kind import Kind
+from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.objects import selectors
+from env_core.objects.problems import quoted
+from env_core.world import Object, Output
+
+if TYPE_CHECKING:
+    from env_core.apiserver.server import ApiServer
+
+
+def existing(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
+    """Return the object that a request names.
+
+    Raises:
+        StatusError: NotFound.
+    """
+    found = server.store.get(kind.resource, request.namespace if kind.is_namespaced else "", request.name)
+    if found is None:
+        raise errors.not_found(kind.group, kind.plural, request.name)
+    return found
+
+
+def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    """Answer a get of an object or one of its readable subresources."""
+    subresource = request.subresource
+    if subresource and subresource not in kind.subresources:
+        raise errors.resource_unknown()
+    found = server.view(kind, existing(server, request, kind))
+    if subresource in ("", "status", "ephemeralcontainers", "resize"):
+        return ApiResponse(200, found)
+    if subresource == "scale":
+        return ApiResponse(200, scale_of(kind, found))
+    if subresource == "log":
+        assert server.backend is not None
+        return ApiResponse(200, {}, output=Output(stdout=server.backend.log(found, request)))
+    raise errors.method_not_supported(kind.group, kind.plural, request.verb)
+
+
+def collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    """Answer a list."""
+    options = request.options
+    namespace = request.namespace if kind.is_namespaced else ""
+    items = narrowed(server, kind, namespace, options.field_selector)
+    matches = matcher(kind, options.label_selector, options.field_selector)
+    if matches is not None:
+        items = [item for item in items if matches(item)]
+    view = server.views.get(kind.resource)
+    if view is not None:
+        now_ms = server.loop.now_ms
+        items = [view(item, now_ms) for item in items]
+    metadata: Object = {"resourceVersion": str(server.store.revision)}
+    items, metadata = _page(items, options.limit, options.continue_token, metadata)
+    return ApiResponse(
+        200,
+        {"apiVersion": kind.api_version, "kind": f"{kind.kind}List", "metadata": metadata, "items": items},
+    )
+
+
+def _page(items: list[Object], limit: int, token: str, metadata: Object) -> tuple[list[Object], Object]:
+    start = 0
+    if token:
+        if not token.isdigit():
+            raise errors.bad_request("continue key is not valid: illegal base64 data at input byte 0")
+        start = int(token)
+    if limit <= 0 or len(items) - start <= limit:
+        return items[start:] if start else items, metadata
+    left = len(items) - start - limit
+    return items[start : start + limit], {
+        **metadata,
+        "continue": str(start + limit),
+        "remainingItemCount": left,
+    }
+
+
+def narrowed(server: ApiServer, kind: Kind, namespace: str, field_selector: str) -> list[Object]:
+    """Return the candidates of a list, through an index where the field selector allows one."""
+    if not field_selector:
+        return server.store.list(kind.resource, namespace)
+    wanted = _equalities(field_selector)
+    name = wanted.get("metadata.name")
+    if name is not None and (namespace or not kind.is_namespaced):
+        found = server.store.get(kind.resource, namespace, name)
+        return [] if found is None else [found]
+    index, value = "", ""
+    if kind.resource == "pods":
+        index, value = "node", wanted.get("spec.nodeName", "")
+    elif kind.resource == "events":
+        index, value = "involved", wanted.get("involvedObject.uid", "")
+    if value:
+        rows = server.store.indexed(index, value)
+        if namespace:
+            rows = [row for row in rows if row["metadata"]["namespace"] == namespace]
+        return sorted(rows, key=_sort_key)
+    return server.store.list(kind.resource, namespace)
+
+
+def _sort_key(obj: Object) -> tuple[str, str]:
+    metadata = obj["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]
+
+
+@lru_cache(maxsize=2048)
+def _equalities(field_selector: str) -> dict[str, str]:
+    return {
+        term.field: term.value for term in selectors.parse_fields(field_selector).terms if not term.negated
+    }
+
+
+def matcher(kind: Kind, label_selector: str, field_selector: str) -> Any:
+    """Return a predicate over objects, or None when there is nothing to select by.
+
+    Raises:
+        StatusError: BadRequest, when a selector does not parse or names a field that is no label.
+    """
+    if not label_selector and not field_selector:
+        return None
+    try:
+        labels = selectors.parse_labels(label_selector) if label_selector else None
+        fields = selectors.parse_fields(field_selector) if field_selector else None
+    except selectors.SelectorError as error:
+        what = f"unable to parse requirement: {error}" if label_selector else str(error)
+        raise errors.bad_request(f"{_unable(kind, label_selector, field_selector)}{what}") from None
+    if fields is not None:
+        for term in fields.terms:
+            if term.field not in kind.field_labels:
+                text = (
+                    f"field label not supported: {term.field}"
+                    if not kind.group
+                    else f'{quoted(term.field)} is not a known field selector: only "metadata.name", "metadata.namespace"'
+                )
+                raise errors.bad_request(f"{_unable(kind, label_selector, field_selector)}{text}")
+
+    def matches(obj: Object) -> bool:
+        if labels is not None and not labels.matches(obj["metadata"].get("labels") or {}):
+            return False
+        return fields is None or all(
+            (field_value(obj, term.field) == term.value) is not term.negated for term in fields.terms
+        )
+
+    return matches
+
+
+def _unable(kind: Kind, label_selector: str, field_selector: str) -> str:
+    where = f"{kind.group}/{kind.version}, Resource={kind.plural}"
+    return f"Unable to find {quoted(where)} that match label selector {quoted(label_selector)}, field selector {quoted(field_selector)}: "
+
+
+def field_value(obj: Object, path: str) -> str:
+    """Return the value of a field label as field selectors compare it; "" when unset."""
+    value: Any = obj
+    for part in path.split("."):
+        if not isinstance(value, dict):
+            return ""
+        value = value.get(part)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def scale_of(kind: Kind, obj: Object) -> Object:
+    """Return the autoscaling/v1 Scale of an object."""
+    assert kind.scale is not None
+    metadata = obj["metadata"]
+    kept = {
+        key: metadata[key]
+        for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+        if key in metadata
+    }
+    replicas = _number(obj, kind.scale.spec_replicas)
+    current = _number(obj, kind.scale.status_replicas)
+    selector = obj["spec"].get("selector")
+    status: Object = {"replicas": current}
+    if selector:
+        status["selector"] = selectors.format_label_selector(
+            selector
+            if "matchLabels" in selector or "matchExpressions" in selector
+            else {"matchLabels": selector}
+        )
+    spec = {"replicas": replicas} if replicas else {}
+    return {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": kept, "spec": spec, "status": status}
+
+
+def _number(obj: Object, path: str) -> int:
+    value: Any = obj
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value if isinstance(value, int) else 0

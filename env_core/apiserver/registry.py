@@ -1,0 +1,59 @@
+"""The kinds that one API server serves, found by any of the names that people and manifests use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from env_core.apiserver.kind import Kind
+
+_GROUP_ORDER = (
+    "", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io",
+    "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io", "admissionregistration.k8s.io",
+    "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io", "apps",
+)  # fmt: skip
+
+
+class Registry:
+    """An immutable set of kinds with its lookups."""
+
+    __slots__ = ("_by_gvk", "_by_name", "_by_resource", "kinds")
+
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        rank = {group: index for index, group in enumerate(_GROUP_ORDER)}
+        self.kinds = tuple(
+            sorted(kinds, key=lambda kind: (rank.get(kind.group, len(rank)), kind.group, kind.plural))
+        )
+        self._by_resource: dict[str, Kind] = {}
+        self._by_gvk: dict[tuple[str, str], Kind] = {}
+        self._by_name: dict[str, Kind] = {}
+        for kind in self.kinds:
+            self._by_resource.setdefault(kind.resource, kind)
+            self._by_gvk[(kind.api_version, kind.kind)] = kind
+            for version, name in kind.aliases:
+                self._by_gvk.setdefault((version, name), kind)
+        for kind in self.kinds:
+            self._by_resource.setdefault(kind.plural, kind)
+            singular = kind.singular or kind.kind.lower()
+            for name in (kind.plural, singular, *kind.short_names):
+                self._by_name.setdefault(name, kind)
+                if kind.group:
+                    self._by_name.setdefault(f"{name}.{kind.group}", kind)
+                    self._by_name.setdefault(f"{name}.{kind.version}.{kind.group}", kind)
+                else:
+                    self._by_name.setdefault(f"{name}.{kind.version}.", kind)
+
+    def by_resource(self, resource: str) -> Kind | None:
+        """Return the kind of a plural or group-qualified plural, as requests name it."""
+        return self._by_resource.get(resource)
+
+    def find(self, name: str) -> Kind | None:
+        """Return the kind for a plural, singular, short name, Kind or group-qualified form of them."""
+        return self._by_name.get(name) or self._by_name.get(name.lower())
+
+    def by_gvk(self, api_version: str, kind: str) -> Kind | None:
+        """Return the kind of a manifest."""
+        return self._by_gvk.get((api_version, kind))
+
+    def all(self) -> tuple[Kind, ...]:
+        """Return every kind in discovery order."""
+        return self.kinds

@@ -1,0 +1,124 @@
+"""The API server: authorise, decode, default, admit, validate, store, audit. It knows no particular kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from env_core.apiserver import errors, reading, writing
+from env_core.apiserver.audit import AuditLog
+from env_core.apiserver.authz import Authorizer
+from env_core.apiserver.errors import StatusError
+from env_core.apiserver.kind import Kind
+from env_core.apiserver.plugin import Admission
+from env_core.apiserver.rbacview import RbacView
+from env_core.apiserver.registry import Registry
+from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
+from env_core.apiserver.store import Store
+from env_core.sim.loop import EventLoop
+from env_core.sim.rng import Streams
+from env_core.world import Object, Output
+
+MASTERS = "system:masters"
+
+
+class PodBackend(Protocol):
+    """The kubelets behind `log` and `exec`."""
+
+    def log(self, pod: Object, request: ApiRequest) -> str:
+        """Return the log text; raises `StatusError`."""
+
+    def exec(self, pod: Object, request: ApiRequest) -> Output:
+        """Run a command in a container; raises `StatusError`."""
+
+
+Virtual = Callable[["ApiServer", ApiRequest, Kind], Object]
+"""Answers a resource that is computed, not stored (reviews, metrics)."""
+
+
+class ApiServer:
+    """The only door to a cluster's objects.
+
+    Refusals are answers (`ApiResponse` with a `Status`), never exceptions; an exception out of `handle`
+    is a bug of ours.
+    """
+
+    __slots__ = (
+        "admission",
+        "audit",
+        "authorizer",
+        "backend",
+        "loop",
+        "metrics",
+        "registry",
+        "store",
+        "streams",
+        "views",
+        "virtual",
+    )
+
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        store: Store,
+        loop: EventLoop,
+        streams: Streams,
+        admission: tuple[Admission, ...],
+        virtual: Mapping[str, Virtual],
+        audit: AuditLog | None = None,
+        authorizer: Authorizer | None = None,
+    ) -> None:
+        self.registry = registry
+        self.store = store
+        self.loop = loop
+        self.streams = streams
+        self.admission = admission
+        self.virtual = virtual
+        self.audit = audit if audit is not None else AuditLog()
+        self.authorizer = authorizer if authorizer is not None else Authorizer(RbacView(store))
+        self.backend: PodBackend | None = None
+        self.metrics: Callable[[str, str], list[Object]] = lambda _resource, _namespace: []
+        self.views: Mapping[str, Callable[[Object, int], Object]] = {}
+
+    def handle(self, request: ApiRequest) -> ApiResponse:
+        """Answer one request."""
+        try:
+            response = self._answer(request)
+        except StatusError as error:
+            response = ApiResponse(error.code, error.status)
+        self.audit.add(self.loop.now_ms, request, response.code)
+        return response
+
+    def _answer(self, request: ApiRequest) -> ApiResponse:
+        kind = self.registry.by_resource(request.resource)
+        if kind is None:
+            raise errors.resource_unknown()
+        self.authorize(request.identity, request.verb, kind, request)
+        virtual = self.virtual.get(kind.resource)
+        if virtual is not None:
+            return ApiResponse(201 if request.verb == "create" else 200, virtual(self, request, kind))
+        if request.verb == "get":
+            return reading.get(self, request, kind)
+        if request.verb == "list":
+            return reading.collection(self, request, kind)
+        if kind.is_namespaced and not request.namespace and request.verb != "watch":
+            raise errors.bad_request(
+                "an empty namespace may not be set during creation"
+                if request.verb == "create"
+                else "namespace is required"
+            )
+        return writing.write(self, request, kind)
+
+    def authorize(self, identity: Identity, verb: str, kind: Kind, request: ApiRequest) -> None:
+        """Raise Forbidden unless RBAC allows the request."""
+        if MASTERS in identity.groups:
+            return
+        self.authorizer.check(
+            identity, verb, kind.group, kind.plural, request.subresource, request.namespace, request.name
+        )
+
+    def view(self, kind: Kind, obj: Object) -> Object:
+        """Return an object as clients see it now: what is computed at read (heartbeats, leases) filled in."""
+        view = self.views.get(kind.resource)
+        return obj if view is None else view(obj, self.loop.now_ms)
