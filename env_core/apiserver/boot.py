@@ -40,13 +40,23 @@ def boot_objects(streams: Streams, now_ms: int) -> Iterator[tuple[str, Object]]:
         return {**obj, "metadata": {**given, "uid": ids.uid(uids), "creationTimestamp": created}}
 
     for name in SYSTEM_NAMESPACES:
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+        namespace = {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "spec": {"finalizers": ["kubernetes"]},
+            "status": {"phase": "Active"},
+        }
         yield "namespaces", made(namespace, name=name, labels={"kubernetes.io/metadata.name": name})
     for plural in ("clusterroles", "clusterrolebindings", "roles", "rolebindings"):
         for obj in _roles()[plural]:
             yield f"{plural}.{_RBAC}", made(obj)
     for name, value in _PRIORITIES:
-        priority = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": value, "preemptionPolicy": "PreemptLowerPriority"}
+        priority = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "value": value,
+            "preemptionPolicy": "PreemptLowerPriority",
+        }
         yield "priorityclasses.scheduling.k8s.io", made(priority, name=name, generation=1)
     yield (
         "services",

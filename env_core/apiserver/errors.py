@@ -99,6 +99,7 @@ def forbidden(group: str, resource: str, name: str, why: str) -> StatusError:
 def invalid(group: str, kind: str, name: str, problems: list[Problem]) -> StatusError:
     """422: the object fails validation."""
     qualified_kind = f"{kind}.{group}" if group else kind
+    problems = list(dict.fromkeys(problems))
     causes = [problem.cause() for problem in problems]
     message = f'{qualified_kind} "{name}" is invalid: {aggregate_text(problems)}'
     return StatusError(

@@ -58,6 +58,17 @@ class Scale:
     label_selector: str = "spec.selector"
 
 
+@dataclass(frozen=True, slots=True)
+class SubresourceWrite:
+    """The strategy of a subresource that writes part of the object: both get (new, old).
+
+    `prepare` returns `old` with what the subresource may change; `validate` judges the result.
+    """
+
+    prepare: Callable[[Object, Object], Object]
+    validate: Callable[[Object, Object], list[Problem]]
+
+
 def unchanged(obj: Object) -> Object:
     """Return `obj` as it is: the default for hooks that have nothing to do."""
     return obj
@@ -128,6 +139,8 @@ class Kind:
     source: str
     unrecorded: str = ""
     grace: Callable[[Object], int] | None = None
+    resize: SubresourceWrite | None = None
+    ephemeral_containers: SubresourceWrite | None = None
     aliases: tuple[tuple[str, str], ...] = field(default=())
 
     @property

@@ -137,9 +137,7 @@ def _owner_problems(owners: Sequence[Object], field: str) -> list[Problem]:
         path = f"{field}[{index}]"
         version = owner.get("apiVersion") or ""
         group, _, short = version.rpartition("/")
-        if version.count("/") > 1:
-            found.append(invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}"))
-        if not short:
+        if not short or version.count("/") > 1:
             found.append(invalid(f"{path}.apiVersion", version, "version must not be empty"))
         found += [
             required(f"{path}.{key}", "must not be empty")

@@ -38,14 +38,21 @@ def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
             merged = merge_strategic_patch(live, body, schema)
             mode = request.options.field_validation
             gvk = (kind.group, kind.version, kind.kind)
-            return decode_strategic_patched(merged.object, merged.patch_left, *gvk, mode, patch_warnings=warnings)
+            return decode_strategic_patched(
+                merged.object, merged.patch_left, *gvk, mode, patch_warnings=warnings
+            )
         patched, warnings = _plainly(request, live)
     except PatchError as error:
         raise _refused(error) from None
     if schema is None or is_trusted(request):
         return Decoded(_mapping(patched))
     return decode_json_patched(
-        patched, kind.group, kind.version, kind.kind, request.options.field_validation, patch_warnings=warnings
+        patched,
+        kind.group,
+        kind.version,
+        kind.kind,
+        request.options.field_validation,
+        patch_warnings=warnings,
     )
 
 
@@ -80,6 +87,8 @@ def _refused(error: PatchError) -> errors.StatusError:
 
 def _mapping(value: Any) -> Object:
     if not isinstance(value, dict):
-        text = "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"
+        text = (
+            "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"
+        )
         raise errors.bad_request(text)
     return value

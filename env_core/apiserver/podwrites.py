@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from env_core.apiserver import errors, patching, reading
+from env_core.apiserver.decoding import decode_body
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.objects import selectors
@@ -69,7 +70,12 @@ def _evict(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         if budgets and not _is_unhealthy_and_evictable(budgets[0], pod):
             _consume(server, budgets[0], pod, dry_run=options.dry_run)
     marked = set_condition(
-        pod, "DisruptionTarget", "True", "EvictionByEvictionAPI", "Eviction API: evicting", now_ms=server.loop.now_ms
+        pod,
+        "DisruptionTarget",
+        "True",
+        "EvictionByEvictionAPI",
+        "Eviction API: evicting",
+        now_ms=server.loop.now_ms,
     )
     if not options.dry_run and phase != "Pending":
         server.store.put(kind.resource, marked)
@@ -135,27 +141,33 @@ def _exec(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     return ApiResponse(101, {}, output=server.backend.exec(pod, request))
 
 
-def _ephemeral(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+def _part(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    """Write through `resize` or `ephemeralcontainers`: the strategy says which part of the pod may change."""
     from env_core.apiserver import writing
 
+    strategy = kind.resize if request.subresource == "resize" else kind.ephemeral_containers
+    if strategy is None:
+        raise errors.resource_unknown()
     pod = reading.existing(server, request, kind)
-    body = patching.apply(request, kind, pod).object if request.verb == "patch" else request.body
-    containers = (body.get("spec") or {}).get("ephemeralContainers", [])
-    plain = ApiRequest(
-        verb="update",
-        resource="pods",
-        namespace=request.namespace,
-        name=request.name,
-        identity=request.identity,
-        options=request.options,
-    )
-    changed = {**pod, "spec": {**pod["spec"], "ephemeralContainers": containers}}
-    return writing.replace(server, plain, kind, pod, changed)
+    if request.verb == "patch":
+        wanted = patching.apply(request, kind, pod).object
+    else:
+        wanted = decode_body(request, kind, request.body)[0]
+    body = strategy.prepare(kind.default(wanted), pod)
+    if body == pod:
+        return ApiResponse(200, pod)
+    metadata = body["metadata"]
+    body = {**body, "metadata": {**metadata, "generation": pod["metadata"].get("generation", 0) + 1}}
+    writing.refuse(kind, body, strategy.validate(body, pod))
+    if request.options.dry_run:
+        return ApiResponse(200, body)
+    return ApiResponse(200, server.store.put(kind.resource, body))
 
 
 POD_SUBRESOURCES: Mapping[str, Handler] = {
     "binding": _bind,
+    "ephemeralcontainers": _part,
     "eviction": _evict,
     "exec": _exec,
-    "ephemeralcontainers": _ephemeral,
+    "resize": _part,
 }

@@ -6,7 +6,9 @@ from env_core.apiserver.store import Store
 from env_core.world import Object
 
 _GROUP = "rbac.authorization.k8s.io"
-_RESOURCES = tuple(f"{plural}.{_GROUP}" for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings"))
+_RESOURCES = tuple(
+    f"{plural}.{_GROUP}" for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
+)
 
 
 class RbacView:

@@ -94,7 +94,13 @@ def _decided(server: ApiServer, kind: Kind, body: Object, spec: Object, identity
     status: Object = {"allowed": decision.is_allowed}
     if decision.reason:
         status["reason"] = decision.reason
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": body.get("metadata") or {}, "spec": spec, "status": status}
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "metadata": body.get("metadata") or {},
+        "spec": spec,
+        "status": status,
+    }
 
 
 def _self_rules(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
@@ -109,7 +115,12 @@ def _self_subject(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
     if identity.uid:
         user["uid"] = identity.uid
     metadata = {"creationTimestamp": rfc3339(server.loop.now_ms)}
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, "status": {"userInfo": user}}
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "metadata": metadata,
+        "status": {"userInfo": user},
+    }
 
 
 def _usage(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
@@ -121,7 +132,9 @@ def _usage(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
     for item in items:
         if item["metadata"]["name"] == request.name:
             return item
-    raise errors.not_found(kind.group, kind.plural, f"{request.namespace}/{request.name}" if kind.is_namespaced else request.name)
+    raise errors.not_found(
+        kind.group, kind.plural, f"{request.namespace}/{request.name}" if kind.is_namespaced else request.name
+    )
 
 
 VIRTUAL: Mapping[str, Virtual] = {

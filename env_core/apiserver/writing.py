@@ -85,12 +85,14 @@ def create(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     admitted = admit(server, attributes)
     if admitted is not body:
         body = kind.default(admitted)
-    if kind.has_status and not _is_own_writer(request):
+    if kind.has_status:
         body = _without_status(body)
     body = kind.prepare_create(body)
     check_metadata(kind, body)
     refuse(kind, body, [*_meta_problems(kind, body), *kind.validate(body)])
     admit_validating(server, attributes, body)
+    # Reading from storage defaults again: what validation did not see may still be filled in.
+    body = kind.default(body)
     name = body["metadata"]["name"]
     if server.store.get(kind.resource, namespace, name) is not None:
         raise errors.already_exists(kind.group, kind.plural, name)
@@ -98,11 +100,6 @@ def create(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     if request.options.dry_run:
         return ApiResponse(201, body, all_warnings)
     return ApiResponse(201, server.store.put(kind.resource, body), all_warnings)
-
-
-def _is_own_writer(request: ApiRequest) -> bool:
-    # Nobody may set status on create; a seam for kinds whose controllers create them with one does not exist upstream.
-    return False
 
 
 def _without_status(body: Object) -> Object:

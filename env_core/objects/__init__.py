@@ -1,1 +1,1 @@
-"""."""
+"""Pure functions on JSON-shaped objects: reading, matching, patching, printing."""

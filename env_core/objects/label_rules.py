@@ -24,7 +24,7 @@ def invalid_each(field: str, value: Any, complaints: Iterable[str]) -> list[Prob
 
 def label_problems(labels: Mapping[str, str] | None, field: str) -> list[Problem]:
     """Check a map of labels (also a node selector)."""
-    if not labels:
+    if not labels or all(map(names.is_fine_label, labels, labels.values())):
         return []
     found: list[Problem] = []
     for key in sorted(labels):

@@ -7,7 +7,10 @@ tests/golden/l0/pod_resources.jsonl.gz.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
+
+import orjson
 
 from env_core.objects import quantity
 from env_core.objects.quantity import Quantity
@@ -74,6 +77,30 @@ def _is_pod_level(name: str) -> bool:
 
 def pod_requests(spec: Object, *, has_overhead: bool = True) -> dict[str, str]:
     """Return what a pod requests, as quantities by resource; pod-level requests replace their containers'."""
+    return dict(_requests_of(_key(spec), has_overhead))
+
+
+def _key(spec: Object) -> bytes:
+    """Return the text of all of a spec that decides what it requests."""
+    starting = spec.get("initContainers")
+    return orjson.dumps(
+        {
+            "containers": [{"resources": entry.get("resources")} for entry in spec.get("containers") or ()],
+            "initContainers": [
+                {"resources": entry.get("resources"), "restartPolicy": entry.get("restartPolicy")}
+                for entry in starting
+            ]
+            if starting
+            else None,
+            "resources": spec.get("resources"),
+            "overhead": spec.get("overhead"),
+        }
+    )
+
+
+@lru_cache(maxsize=2048)
+def _requests_of(text: bytes, has_overhead: bool) -> dict[str, str]:
+    spec = orjson.loads(text)
     total = _of_containers(spec, "requests")
     for name, amount in _amounts(spec.get("resources"), "requests").items():
         if _is_pod_level(name):
@@ -99,14 +126,20 @@ def pod_limits(spec: Object, *, has_overhead: bool = True) -> dict[str, str]:
 def qos_class(spec: Object) -> str:
     """Return the quality-of-service class of a pod with this spec."""
     if spec.get("resources"):
-        parts = [spec]
+        parts = [spec["resources"]]
     else:
-        parts = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+        containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+        parts = [container.get("resources") for container in containers]
+    return _qos_class_of(orjson.dumps(parts))
+
+
+@lru_cache(maxsize=1024)
+def _qos_class_of(text: bytes) -> str:
+    """Return the class for a list of resource requirements, kept by its text."""
     requests: Amounts = {}
     limits: Amounts = {}
     is_guaranteed = True
-    for part in parts:
-        resources = part.get("resources")
+    for resources in orjson.loads(text):
         if not resources:
             is_guaranteed = False
             continue

@@ -5,6 +5,7 @@ Source: k8s.io/apimachinery pkg/util/validation/field; texts in tests/golden/l0/
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,9 +122,10 @@ def forbidden(field: str, detail: str) -> Problem:
     return Problem(FORBIDDEN, field, "", detail)
 
 
-def not_supported(field: str, value: Any, supported: list[str]) -> Problem:
-    """The value is none of the allowed ones (listed sorted, as upstream does)."""
-    values = ", ".join(quoted(option) for option in sorted(supported))
+def not_supported(field: str, value: Any, supported: Iterable[str], *, is_sorted: bool = True) -> Problem:
+    """The value is none of the allowed ones, listed sorted or in the order given (upstream does both)."""
+    options = sorted(supported) if is_sorted else supported
+    values = ", ".join(quoted(option) for option in options)
     return Problem(NOT_SUPPORTED, field, shown(value), f"supported values: {values}" if values else "")
 
 

@@ -1,1 +1,1 @@
-"""."""
+"""Tables derived from the recorded facts, and the scripts that derive them."""

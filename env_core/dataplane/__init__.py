@@ -1,0 +1,1 @@
+"""Can A reach B, and what answers: DNS, Services, network policies, ingress."""

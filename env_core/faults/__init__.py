@@ -1,0 +1,1 @@
+"""Fault families, one per module, each with one constant `FAMILY`; none yet."""

@@ -1,0 +1,139 @@
+"""Defaults and validation that webhook configurations and admission policies share.
+
+Source: k8s.io/kubernetes pkg/apis/admissionregistration; tests/golden/l2/defaults.jsonl.gz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from env_core.kinds._policy_rules import selector_problems, unsupported
+from env_core.objects import names
+from env_core.objects.problems import Problem, invalid, required
+from env_core.world import Object
+
+TIMEOUT_SECONDS_MAX = 30
+_DEFAULTS: Object = {
+    "failurePolicy": "Fail",
+    "matchPolicy": "Equivalent",
+    "namespaceSelector": {},
+    "objectSelector": {},
+    "timeoutSeconds": 10,
+}
+_MATCH_DEFAULTS: Object = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
+_OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT", "*")
+_VERSIONS = ("v1", "v1beta1")
+
+
+def default_webhooks(obj: Object, more: Object) -> Object:
+    """Fill in the defaults of every webhook; `more` are those of the one kind only."""
+    webhooks = obj.get("webhooks")
+    if not webhooks:
+        return obj
+    filled = [_default_webhook(each, {**_DEFAULTS, **more}) for each in webhooks]
+    return obj if filled == webhooks else {**obj, "webhooks": filled}
+
+
+def _default_webhook(webhook: Object, defaults: Object) -> Object:
+    filled = _filled(webhook, defaults)
+    service = (webhook.get("clientConfig") or {}).get("service")
+    if service is not None and service.get("port") is None:
+        filled["clientConfig"] = {**webhook["clientConfig"], "service": {**service, "port": 443}}
+    if webhook.get("rules"):
+        filled["rules"] = [_filled(rule, {"scope": "*"}) for rule in webhook["rules"]]
+    return filled
+
+
+def _filled(obj: Object, defaults: Object) -> Object:
+    return {**obj, **{field: value for field, value in defaults.items() if obj.get(field) is None}}
+
+
+def default_match(match: Object) -> Object:
+    """Fill in the defaults of an admission policy's `matchConstraints` or `matchResources`."""
+    filled = _filled(match, _MATCH_DEFAULTS)
+    for field in ("resourceRules", "excludeResourceRules"):
+        if match.get(field):
+            filled[field] = [_filled(rule, {"scope": "*"}) for rule in match[field]]
+    return filled
+
+
+def webhooks_problems(obj: Object) -> list[Problem]:
+    """Check the webhooks of a configuration."""
+    found: list[Problem] = []
+    for index, webhook in enumerate(obj.get("webhooks") or ()):
+        found += _webhook_problems(webhook, f"webhooks[{index}]")
+    return found
+
+
+def _webhook_problems(webhook: Object, field: str) -> list[Problem]:
+    found = _name_problems(webhook.get("name", ""), f"{field}.name")
+    for index, rule in enumerate(webhook.get("rules") or ()):
+        found += rule_problems(rule, f"{field}.rules[{index}]")
+    for key, options in (("failurePolicy", ("Ignore", "Fail")), ("matchPolicy", ("Exact", "Equivalent"))):
+        value = webhook.get(key)
+        if value is not None and value not in options:
+            found.append(unsupported(f"{field}.{key}", value, sorted(options)))
+    effects = webhook.get("sideEffects")
+    if effects is None:
+        found.append(required(f"{field}.sideEffects", "must specify one of None, NoneOnDryRun"))
+    elif effects not in ("None", "NoneOnDryRun"):
+        found.append(unsupported(f"{field}.sideEffects", effects, ("None", "NoneOnDryRun")))
+    timeout = webhook.get("timeoutSeconds")
+    if timeout is not None and not 1 <= timeout <= TIMEOUT_SECONDS_MAX:
+        text = f"the timeout value must be between 1 and {TIMEOUT_SECONDS_MAX} seconds"
+        found.append(invalid(f"{field}.timeoutSeconds", timeout, text))
+    for key in ("namespaceSelector", "objectSelector"):
+        found += selector_problems(webhook.get(key), f"{field}.{key}")
+    client = webhook.get("clientConfig") or {}
+    if (client.get("url") is None) == (client.get("service") is None):
+        found.append(required(f"{field}.clientConfig", "exactly one of url or service is required"))
+    if not webhook.get("admissionReviewVersions"):
+        found.append(
+            required(f"{field}.admissionReviewVersions", f"must specify one of {', '.join(_VERSIONS)}")
+        )
+    return found
+
+
+def _name_problems(name: str, field: str) -> list[Problem]:
+    if not name:
+        return [required(field)]
+    complaints = names.is_dns1123_subdomain(name)
+    if complaints:
+        return [invalid(field, name, ",".join(complaints))]
+    if name.count(".") < 2:
+        return [invalid(field, name, "should be a domain with at least three segments separated by dots")]
+    return []
+
+
+def rule_problems(rule: Object, field: str) -> list[Problem]:
+    """Check one rule of what to intercept."""
+    found = [
+        required(f"{field}.{key}") for key in ("apiGroups", "apiVersions", "resources") if not rule.get(key)
+    ]
+    operations = rule.get("operations") or []
+    if not operations:
+        found.append(required(f"{field}.operations"))
+    for index, operation in enumerate(operations):
+        if operation not in _OPERATIONS:
+            found.append(unsupported(f"{field}.operations[{index}]", operation, sorted(_OPERATIONS)))
+    return found
+
+
+def count_of(field: str) -> Callable[[Object, int], int]:
+    """Return a cell that counts the entries of a list ("spec.validations")."""
+    path = field.split(".")
+
+    def cell(obj: Object, _now_ms: int) -> int:
+        value = obj
+        for part in path:
+            value = value.get(part) or {}
+        return len(value)
+
+    return cell
+
+
+def parameter_text(reference: Object | None, *fields: str) -> str:
+    """Return "group/kind" of a parameter, `<unset>` without one."""
+    if reference is None:
+        return "<unset>"
+    return "/".join(str(reference.get(field) or "") for field in fields)

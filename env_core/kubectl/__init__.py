@@ -1,0 +1,1 @@
+"""Native kubectl: a command line in, what the real binary of 1.37 prints out."""

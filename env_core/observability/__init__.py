@@ -1,0 +1,1 @@
+"""Telemetry as views over the cluster, never state."""

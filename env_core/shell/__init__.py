@@ -1,0 +1,1 @@
+"""A small POSIX shell of our own: no subprocess, virtual time, bounded work."""

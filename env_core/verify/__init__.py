@@ -1,0 +1,1 @@
+"""The judge: checks over a read-only view, and verdicts reached on a fork of the world."""
