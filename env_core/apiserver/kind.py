@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from env_core.objects.problems import Problem
 from env_core.world import Object
 
+DEFAULT_FIELD_LABELS = ("metadata.name", "metadata.namespace")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
@@ -133,7 +134,7 @@ class Kind:
     validate_update: Callable[[Object, Object], list[Problem]] | None = None
     validate_status: Callable[[Object, Object], list[Problem]] = no_update_problems
     warnings: Callable[[Object], list[str]] = no_warnings
-    field_labels: tuple[str, ...] = ("metadata.name", "metadata.namespace")
+    field_labels: tuple[str, ...] = DEFAULT_FIELD_LABELS
     columns: tuple[Column, ...] = ()
     describe: Callable[[Object, Reader, bool], str] | None = None
     source: str

@@ -117,7 +117,7 @@ class _Sorter:
             other = state & ((1 << length.bit_length()) - 1)
             if other >= length:
                 other -= length
-            self._swap(middle - 1 + offset, low + other)
+            self._swap(middle + offset, low + other)
 
     def _pivot(self, low: int, high: int) -> tuple[int, _Hint]:
         length = high - low

@@ -81,11 +81,11 @@ def shortest_float(value: float) -> str:
         return "NaN"
     if value in (float("inf"), float("-inf")):
         return "+Inf" if value > 0 else "-Inf"
-    digits, point = _decimal_digits(value)
+    digits, point = decimal_digits(value)
     return _exponent_form(value) if digits and not -4 <= point - 1 < 6 else _positional_form(value)
 
 
-def _decimal_digits(value: float) -> tuple[str, int]:
+def decimal_digits(value: float) -> tuple[str, int]:
     """Return the shortest digits that read back as `value`, and where the decimal point stands."""
     mantissa, _, exponent = repr(abs(value)).partition("e")
     whole, _, fraction = mantissa.partition(".")
@@ -99,14 +99,14 @@ def _decimal_digits(value: float) -> tuple[str, int]:
 
 
 def _exponent_form(value: float) -> str:
-    digits, point = _decimal_digits(value)
+    digits, point = decimal_digits(value)
     exponent = point - 1
     mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
     return f"{'-' if value < 0 else ''}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
 def _positional_form(value: float) -> str:
-    digits, point = _decimal_digits(value)
+    digits, point = decimal_digits(value)
     sign = "-" if repr(value).startswith("-") else ""
     if not digits:
         return sign + "0"

@@ -1,0 +1,278 @@
+"""One kubectl command from its words to its output: dispatch, global flags, and the wording of errors.
+
+Source: k8s.io/kubectl pkg/cmd/cmd.go, pkg/cmd/util/helpers.go (checkErr, StandardErrorMessage, MultilineError).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+from env_core.apiserver.errors import StatusError
+from env_core.discovery import discover
+from env_core.kubectl import verbs
+from env_core.kubectl.context import Context
+from env_core.kubectl.help import help_text
+from env_core.kubectl.impersonation import client_for
+from env_core.kubectl.parser import HelpWanted, check_required, find_verb, parse
+from env_core.kubectl.screen import Failure, Failures, Screen, usage_failure
+from env_core.kubectl.verb import Args, Verb
+from env_core.objects.problems import quoted
+from env_core.world import Output
+
+COMMAND_ORDER = (
+    "create", "expose", "run", "set",
+    "explain", "get", "edit", "delete",
+    "rollout", "scale", "autoscale",
+    "certificate", "cluster-info", "top", "cordon", "uncordon", "drain", "taint",
+    "describe", "logs", "attach", "exec", "port-forward", "proxy", "cp", "auth", "debug", "events",
+    "diff", "apply", "patch", "replace", "wait", "kustomize",
+    "label", "annotate", "completion",
+    "config", "kuberc", "plugin", "version", "api-versions", "api-resources", "options",
+)  # fmt: skip
+"""All commands of the real binary, in the order of its command groups: suggestions name them in it."""
+
+_SUGGEST_FOR = {"list": "get", "ls": "get", "inspect": "describe", "remove": "delete", "rm": "delete"}
+_TIMEOUT = re.compile(r"\d+|(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+")
+_TIMEOUT_TEXT = (
+    "Invalid timeout value. Timeout must be a single integer in seconds, "
+    "or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)"
+)
+
+
+@cache
+def root() -> Verb:
+    """Return the verb that holds all others."""
+    found = {verb.name: verb for verb in discover(verbs, "VERB", Verb).values()}
+    return Verb(
+        name="kubectl",
+        usage="[flags]",
+        summary="Looks after a Kubernetes cluster.",
+        source="k8s.io/kubectl pkg/cmd/cmd.go",
+        subverbs=found,
+    )
+
+
+def run(argv: list[str], ctx: Context) -> Output:
+    """Run `kubectl` with the words `argv` (without "kubectl") and return what it prints and its exit code.
+
+    `ctx` is the terminal's: `config set-context --current --namespace` changes its namespace, every other
+    command works on a copy.
+    """
+    screen = Screen()
+    try:
+        return _run(argv, ctx, screen)
+    except HelpWanted as wanted:
+        order = COMMAND_ORDER if wanted.verb is root() else ()
+        screen.out(help_text(wanted.verb, wanted.path, order))
+        return screen.done()
+    except (StatusError, Failure, Failures) as error:
+        text, exit_code = error_text(error)
+        if text:
+            screen.err(text if text.endswith("\n") else text + "\n")
+        return screen.done(exit_code)
+
+
+def _run(argv: list[str], ctx: Context, screen: Screen) -> Output:
+    top = root()
+    if argv[:1] == ["help"]:
+        return _help(argv[1:], screen)
+    verb, path, rest = find_verb(top, argv)
+    if verb is top:
+        return _unknown(argv, screen)
+    args = parse(verb, path, rest, screen)
+    if verb.run is None:
+        if args.positional:
+            raise usage_failure(path, f"unknown command {quoted(' '.join(args.positional))}")
+        (screen.out if verb.helps_on_stdout else screen.err)(help_text(verb, path))
+        return screen.done(1)
+    if verb.check_args is not None:
+        verb.check_args(args)
+    check_required(args)
+    output = verb.run(_context(ctx, args, screen), args)
+    if args.values["warnings-as-errors"] and screen.warned:
+        count = len(screen.warned)
+        screen.err(f"error: {count} warning{'s' if count > 1 else ''} received\n")
+        return screen.done(output.exit_code or 1)
+    return output
+
+
+def _help(words: list[str], screen: Screen) -> Output:
+    top = root()
+    verb, path, rest = find_verb(top, words)
+    if verb is top:
+        names = [word for word in rest if not word.startswith("-")]
+        if names:
+            screen.out("Unknown help topic {}\n".format(" ".join(f"[`{name}`]" for name in names[:1])))
+        screen.out(help_text(top, "kubectl", COMMAND_ORDER))
+        return screen.done()
+    screen.out(help_text(verb, path))
+    return screen.done()
+
+
+def _unknown(argv: list[str], screen: Screen) -> Output:
+    """Answer a line that names no command."""
+    top = root()
+    if argv[:1] == ["alpha"]:
+        screen.err("No alpha commands are available in this version of kubectl\n")
+        return screen.done()
+    word = _command_word(argv)
+    if word is None:
+        parse(top, "kubectl", argv, screen)
+        screen.out(help_text(top, "kubectl", COMMAND_ORDER))
+        return screen.done()
+    if argv[0].startswith("-"):
+        screen.err(f"Error: flags cannot be placed before plugin name: {argv[0]}\n")
+        return screen.done(1)
+    text = f'unknown command {quoted(word)} for "kubectl"'
+    close = suggestions(word)
+    if close:
+        text += "\n\nDid you mean this?\n" + "".join(f"\t{name}\n" for name in close)
+    raise Failure(text)
+
+
+def _command_word(argv: list[str]) -> str | None:
+    from env_core.kubectl.parser import _ROOT_FLAGS, _first_word
+
+    index = _first_word(argv, _ROOT_FLAGS)
+    return None if index is None else argv[index]
+
+
+def suggestions(word: str) -> list[str]:
+    """Return the commands that resemble `word`: by edit distance up to 2, by prefix, or known confusions."""
+    typed = word.lower()
+    return [
+        name
+        for name in COMMAND_ORDER
+        if name.startswith(typed) or _SUGGEST_FOR.get(typed) == name or _distance(typed, name) <= 2
+    ]
+
+
+def _distance(left: str, right: str) -> int:
+    if abs(len(left) - len(right)) > 2:
+        return 3
+    row = list(range(len(right) + 1))
+    for index, char in enumerate(left, 1):
+        previous, row[0] = row[0], index
+        for column, other in enumerate(right, 1):
+            cost = previous if char == other else previous + 1
+            previous, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, cost)
+    return row[-1]
+
+
+def _context(ctx: Context, args: Args, screen: Screen) -> Context:
+    """Return the context of this invocation, the global flags applied.
+
+    Verbs that need no cluster get the terminal's own context.
+
+    Raises:
+        Failure: for flags that name what the kubeconfig does not have.
+    """
+    verb = args.verb
+    if not verb.needs_config:
+        return ctx
+    given = args.given
+    if given:
+        _check_config(ctx, args)
+    namespace, is_explicit = ctx.namespace, False
+    if (
+        "namespace" in given
+        and args.text("namespace")
+        and all(flag.name != "namespace" for flag in verb.flags)
+    ):
+        namespace, is_explicit = args.text("namespace"), True
+    return replace(
+        ctx,
+        api=client_for(ctx, args, screen),
+        namespace=namespace,
+        is_namespace_explicit=is_explicit,
+        warnings=[],
+    )
+
+
+def _check_config(ctx: Context, args: Args) -> None:
+    text = args.text
+    path = text("kubeconfig")
+    if path and not _exists(ctx, path):
+        raise Failure(f"stat {path}: no such file or directory")
+    if text("context") not in ("", context_name(ctx)):
+        raise Failure(
+            f"Error in configuration: context was not found for specified context: {text('context')}",
+            is_bare=True,
+        )
+    if text("cluster") not in ("", ctx.cluster):
+        raise Failure(f"no server found for cluster {quoted(text('cluster'))}")
+    if text("user") not in ("", ctx.user):
+        raise Failure(f"auth info {quoted(text('user'))} does not exist")
+    if not _TIMEOUT.fullmatch(text("request-timeout")):
+        raise Failure(_TIMEOUT_TEXT)
+    if text("token"):
+        raise Failure("You must be logged in to the server (Unauthorized)")
+    server = text("server")
+    if server not in ("", ctx.server):
+        host = server.removeprefix("https://").removeprefix("http://").partition("/")[0]
+        raise Failure(
+            f"The connection to the server {host} was refused - did you specify the right host or port?",
+            is_bare=True,
+        )
+
+
+def _exists(ctx: Context, path: str) -> bool:
+    try:
+        ctx.files.read(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def context_name(ctx: Context) -> str:
+    """Return the name of the kubeconfig's only context."""
+    return f"{ctx.user}@{ctx.cluster}"
+
+
+def error_text(error: Exception) -> tuple[str, int]:
+    """Return what kubectl prints for an error that ends the command, and the exit code."""
+    if isinstance(error, StatusError):
+        if error.reason == "Invalid":
+            return _invalid_text(error), 1
+        return _server_text(error), 1
+    if isinstance(error, Failures):
+        return "".join(f"{message(one)}\n" for one in error.errors), 1
+    assert isinstance(error, Failure)
+    if error.is_bare or not error.text or error.text.startswith("error: "):
+        return error.text, error.exit_code
+    return f"error: {error.text}", error.exit_code
+
+
+def message(error: Exception) -> str:
+    """Return one error among several, as MultipleErrors prints it: without "error: "."""
+    if isinstance(error, StatusError):
+        return _server_text(error)
+    return error.text if isinstance(error, Failure) else str(error)
+
+
+def _server_text(error: StatusError) -> str:
+    if error.reason == "Unauthorized":
+        return f"error: You must be logged in to the server ({error.message})"
+    if error.reason:
+        return f"Error from server ({error.reason}): {error.message}"
+    return f"Error from server: {error.message}"
+
+
+def _invalid_text(error: StatusError) -> str:
+    details = error.status.get("details")
+    head = "The request is invalid"
+    if details is None:
+        return f"{head}: {error.message}" if error.message else head
+    causes = details.get("causes") or []
+    if details.get("kind") or details.get("name"):
+        head = f"The {details.get('kind', '')} {quoted(details.get('name', ''))} is invalid"
+    elif error.message and not causes:
+        head += f": {error.message}"
+    if not causes:
+        return head
+    lines = list(dict.fromkeys(f"{cause.get('field', '')}: {cause.get('message', '')}" for cause in causes))
+    if len(lines) == 1:
+        return f"{head}: {lines[0]}\n"
+    return f"{head}: \n" + "".join(f"* {line}\n" for line in lines)

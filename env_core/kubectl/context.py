@@ -1,0 +1,79 @@
+"""What a kubectl verb holds: the API as the user, the clock, the terminal's files, the registry of kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from env_core.apiserver.client import ApiClient
+from env_core.apiserver.kind import Kind
+
+
+class Files(Protocol):
+    """The files of the terminal in which kubectl runs."""
+
+    def read(self, path: str) -> str:
+        """Return a file's text.
+
+        Raises:
+            FileNotFoundError: if there is none.
+        """
+
+    def write(self, path: str, text: str) -> None:
+        """Replace a file's text."""
+
+    def listdir(self, path: str) -> list[str]:
+        """Return the sorted names in a directory.
+
+        Raises:
+            FileNotFoundError: if there is none.
+        """
+
+    def is_dir(self, path: str) -> bool:
+        """Whether `path` is a directory."""
+
+
+class Clock(Protocol):
+    """Virtual time, as a waiting command sees it."""
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch."""
+
+    def advance(self, duration_ms: int) -> None:
+        """Let time pass; the cluster goes on meanwhile."""
+
+    def advance_until(self, is_met: Callable[[], bool], timeout_ms: int) -> bool:
+        """Let time pass until `is_met()` after some event, or `timeout_ms`; return whether it was met."""
+
+
+class Discovery(Protocol):
+    """What the API serves, as discovery tells it."""
+
+    def find(self, name: str) -> Kind | None:
+        """Return the kind for a plural, singular, short name, Kind or group-qualified form of them."""
+
+    def by_gvk(self, api_version: str, kind: str) -> Kind | None:
+        """Return the kind of a manifest."""
+
+    def all(self) -> tuple[Kind, ...]:
+        """Return every kind in discovery order."""
+
+
+@dataclass(slots=True)
+class Context:
+    """The state of one kubectl invocation."""
+
+    api: ApiClient
+    clock: Clock
+    files: Files
+    discovery: Discovery
+    namespace: str
+    """The namespace of the current context, or of -n."""
+    stdin: str = ""
+    warnings: list[str] = field(default_factory=list)
+    user: str = "sre"
+    cluster: str = "prod"
+    server: str = "https://10.0.0.1:6443"
+    is_namespace_explicit: bool = False

@@ -1,0 +1,54 @@
+"""Help texts: the real usage lines and flag names, in our own few words."""
+
+from __future__ import annotations
+
+from env_core.kubectl.parser import GLOBAL_FLAGS
+from env_core.kubectl.verb import Array, Duration, Flag, Slice, Verb
+
+_FOOTER = 'Use "kubectl options" for a list of global command-line options (applies to all commands).\n'
+
+
+def help_text(verb: Verb, path: str, order: tuple[str, ...] = ()) -> str:
+    """Return what --help prints for `verb`; `order` gives the order of its sub-commands."""
+    parts = [f"{verb.summary or verb.name}\n"]
+    if verb.aliases:
+        parts.append("Aliases:\n" + ", ".join((verb.name, *verb.aliases)) + "\n")
+    shown = [sub for sub in verb.subverbs.values() if not sub.is_hidden]
+    if shown:
+        rank = {name: index for index, name in enumerate(order)}
+        shown.sort(key=lambda sub: (rank.get(sub.name, len(rank)), sub.name))
+        width = max(len(sub.name) for sub in shown) + 3
+        lines = [f"  {sub.name:<{width}}{sub.summary}".rstrip() for sub in shown]
+        parts.append("Available Commands:\n" + "\n".join(lines) + "\n")
+    flags = [flag for flag in verb.flags if not (flag.is_hidden or flag.deprecated)]
+    if flags:
+        parts.append(
+            "Options:\n" + "\n".join(_flag_lines(flag) for flag in sorted(flags, key=lambda flag: flag.name))
+        )
+    parts.append(f"Usage:\n  kubectl {verb.usage} [options]\n".replace("kubectl  ", "kubectl "))
+    footer = f'Use "{path} <command> --help" for more information about a given command.\n' if shown else ""
+    parts.append(footer + _FOOTER)
+    return "\n".join(parts)
+
+
+def options_text() -> str:
+    """Return what `kubectl options` prints: the flags of every command."""
+    head = "The following options can be passed to any command:\n\n"
+    return head + "\n".join(_flag_lines(flag) for flag in GLOBAL_FLAGS)
+
+
+def _flag_lines(flag: Flag) -> str:
+    letter = f"-{flag.shorthand}, " if flag.shorthand else ""
+    return f"    {letter}--{flag.name}={_default_text(flag)}:\n\t{flag.words}\n"
+
+
+def _default_text(flag: Flag) -> str:
+    if flag.type in (Slice, Array):
+        return "[]"
+    if flag.type is bool:
+        return "true" if flag.default else "false"
+    if flag.type is int:
+        return str(flag.default or 0)
+    if flag.type is Duration:
+        return str(flag.default or "0s")
+    return f"'{flag.default or ''}'"

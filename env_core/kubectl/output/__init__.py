@@ -1,0 +1,1 @@
+"""How kubectl prints: tables, YAML and JSON, jsonpath, templates, custom columns."""

@@ -1,0 +1,22 @@
+"""`kubectl config get-users`."""
+
+from __future__ import annotations
+
+from env_core.kubectl.context import Context
+from env_core.kubectl.verb import Args, Verb
+from env_core.world import Output
+
+
+def _run(ctx: Context, args: Args) -> Output:
+    args.screen.out(f"NAME\n{ctx.user}\n")
+    return args.screen.done()
+
+
+VERB = Verb(
+    name="get-users",
+    usage="config get-users",
+    summary="Lists users.",
+    run=_run,
+    source="k8s.io/kubectl pkg/cmd/config get_users.go",
+    needs_config=False,
+)

@@ -1,0 +1,155 @@
+"""`kubectl explain`: the fields of a type, their types and enumerations, without descriptions.
+
+Source: k8s.io/kubectl pkg/explain/v2 templates/plaintext.tmpl.
+"""
+
+from __future__ import annotations
+
+from env_core.apiserver.kind import Kind
+from env_core.apiserver.schema import Field, GoType, StructType, schema_for
+from env_core.kubectl.context import Context
+from env_core.kubectl.screen import Failure
+from env_core.kubectl.verb import Args, Flag, Verb
+from env_core.objects.problems import quoted
+from env_core.world import Output
+
+_MISSING = (
+    "You must specify the type of resource to explain. "
+    'Use "kubectl api-resources" for a complete list of supported resources.'
+)
+_SCALARS = {
+    "string": "string", "bytes": "string", "bool": "boolean", "interface": "Object",
+    "int": "integer", "int32": "integer", "int64": "integer", "uint8": "integer", "float64": "number",
+}  # fmt: skip
+_SPECIAL = {"time": "string", "microTime": "string", "duration": "string"}
+_VALUES_MAX = 4
+_NO_DESCRIPTION = "<no description>"
+
+
+def _run(ctx: Context, args: Args) -> Output:
+    words = args.positional
+    if not words:
+        raise Failure(_MISSING)
+    if len(words) > 1:
+        raise Failure("We accept only this format: explain RESOURCE")
+    kind, path = _target(ctx, words[0])
+    wanted = args.text("api-version")
+    if wanted and wanted != kind.api_version:
+        found = next(
+            (
+                other
+                for other in ctx.discovery.all()
+                if other.plural == kind.plural and other.api_version == wanted
+            ),
+            None,
+        )
+        if found is None:
+            raise Failure(f"couldn't find resource for {quoted(f'{wanted}, Resource={kind.plural}')}")
+        kind = found
+    screen = args.screen
+    if kind.group:
+        screen.out(f"GROUP:      {kind.group}\n")
+    screen.out(f"KIND:       {kind.kind}\nVERSION:    {kind.version}\n\n")
+    struct = schema_for(kind.group, kind.version, kind.kind)
+    field: Field | None = None
+    for name in path:
+        if struct is None or name not in struct.fields:
+            raise Failure(f"field {quoted(name)} does not exist")
+        field = struct.fields[name]
+        struct = _inner(field.type)
+    if field is not None:
+        _print_field(args, field)
+    screen.out("DESCRIPTION:\n    <empty>\n    \n")
+    if struct is not None and not struct.special:
+        screen.out("FIELDS:\n")
+        _print_fields(args, struct, is_recursive=args.is_set("recursive"))
+    screen.out("\n")
+    return screen.done()
+
+
+def _target(ctx: Context, word: str) -> tuple[Kind, list[str]]:
+    """Return the type and the path below it; a group may stand between them."""
+    parts = word.split(".")
+    for count in range(len(parts), 0, -1):
+        kind = ctx.discovery.find(".".join(parts[:count]))
+        if kind is not None:
+            return kind, parts[count:]
+    raise Failure(f"the server doesn't have a resource type {quoted(parts[0])}", is_bare=True)
+
+
+def _inner(go_type: GoType) -> StructType | None:
+    """Return the struct behind pointers, lists and maps, None when there is none."""
+    while go_type.kind in ("ptr", "slice", "map") and go_type.element is not None:
+        go_type = go_type.element
+    return go_type.struct if go_type.kind == "struct" else None
+
+
+def _type_name(go_type: GoType) -> str:
+    if go_type.kind == "ptr" and go_type.element is not None:
+        return _type_name(go_type.element)
+    if go_type.kind == "slice" and go_type.element is not None:
+        return f"[]{_type_name(go_type.element)}"
+    if go_type.kind == "map" and go_type.element is not None:
+        return f"map[string]{_type_name(go_type.element)}"
+    if go_type.kind == "struct":
+        struct = go_type.struct
+        return _SPECIAL.get(struct.special, struct.name)
+    return _SCALARS.get(go_type.kind, go_type.kind)
+
+
+def _values(field: Field) -> list[str]:
+    """Return the values of an enumerated string field."""
+    go_type = field.type.element if field.type.kind == "ptr" else field.type
+    return sorted(field.enum) if go_type is not None and go_type.kind == "string" else []
+
+
+def _print_field(args: Args, field: Field) -> None:
+    args.screen.out(f"FIELD: {field.json} <{_type_name(field.type)}>\n")
+    values = _values(field)
+    if values:
+        args.screen.out("ENUM:\n" + "".join(f"    {value}\n" for value in values) + "\n")
+    else:
+        args.screen.out("\n\n")
+
+
+def _print_fields(
+    args: Args, struct: StructType, *, is_recursive: bool, depth: int = 1, above: tuple[str, ...] = ()
+) -> None:
+    pad = "  " * depth
+    most = args.number("max-depth")
+    for name in sorted(struct.fields):
+        field = struct.fields[name]
+        mark = " -required-" if name in struct.required else ""
+        args.screen.out(f"{pad}{name}\t<{_type_name(field.type)}>{mark}\n")
+        values = _values(field)
+        if values:
+            shown = [*values[:_VALUES_MAX], "...."] if len(values) > _VALUES_MAX else values
+            args.screen.out(f"{pad}enum: {', '.join(shown)}\n")
+        if not is_recursive:
+            args.screen.out(f"{pad}  {_NO_DESCRIPTION}\n\n")
+            continue
+        inner = _inner(field.type)
+        if inner is None or inner.special or inner.path in above or (most and depth >= most):
+            continue
+        _print_fields(
+            args, inner, is_recursive=True, depth=depth + 1, above=(*above, struct.path, inner.path)
+        )
+
+
+VERB = Verb(
+    name="explain",
+    usage=(
+        "explain TYPE [--recursive=FALSE|TRUE] [--api-version=api-version-group] "
+        "[-o|--output=plaintext|plaintext-openapiv2]"
+    ),
+    summary="Lists the fields of a type.",
+    flags=(
+        Flag("api-version", str, words="Version of the type."),
+        Flag("max-depth", int, words="How deep to go with --recursive."),
+        Flag("output", str, shorthand="o", default="plaintext", words="plaintext or plaintext-openapiv2."),
+        Flag("recursive", bool, shorthand="R", words="Show the fields of fields."),
+    ),
+    run=_run,
+    source="k8s.io/kubectl pkg/cmd/explain",
+    unrecorded="Descriptions are left out: the prose is Kubernetes' own.",
+)
