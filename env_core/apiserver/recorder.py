@@ -110,13 +110,17 @@ class EventRecorder:
         """Record an events.k8s.io/v1 style event (the scheduler's): no count, but a series when it repeats."""
         reference = reference_to(about, "")
         now_ms = self._loop.now_ms
-        key = ("v1", self._component, action, reason, kind, reference.get("uid") or reference["name"], note)
+        # The same happening on the same version of the object is a series; the note does not count.
+        identity = (reference.get("uid") or reference["name"], reference.get("resourceVersion", ""))
+        key = ("v1", self._component, action, reason, kind, *identity)
         namespace = reference.get("namespace") or "default"
         stamp = rfc3339_micro(now_ms)
         seen: _Seen | None = self._seen.get(key)
         if seen is not None:
             self._seen[key] = _Seen(seen.name, seen.times + 1, seen.first)
-            patch = {"series": {"count": seen.times + 1, "lastObservedTime": stamp}}
+            if seen.times > 1:
+                return  # Upstream counts on in memory and writes the series again only much later.
+            patch = {"series": {"count": 2, "lastObservedTime": stamp}}
             try:
                 self._api.patch("events", namespace, seen.name, patch, STRATEGIC_PATCH)
                 return

@@ -50,14 +50,23 @@ def _apparmor(metadata: Object, spec: Object) -> Violation | None:
         values.add(f'"{profile.get("type", "")}"')
         return True
 
-    found = setters(is_bad(context_of(spec)), failing(spec, lambda entry: is_bad(context_of(entry))))
-    annotated = [
-        f'"{key}="{value}""'
+    forbidden = {
+        key: value
         for key, value in (metadata.get("annotations") or {}).items()
         if key.startswith(_APPARMOR_PREFIX)
         and value not in ("", "runtime/default")
         and not value.startswith("localhost/")
-    ]
+    }
+
+    def is_container_bad(container: Object) -> bool:
+        # The API server copies the annotation to a field that is not set.
+        if forbidden.get(_APPARMOR_PREFIX + container["name"]) == "unconfined":
+            values.add('"Unconfined"')
+            return True
+        return is_bad(context_of(container))
+
+    found = setters(is_bad(context_of(spec)), failing(spec, is_container_bad))
+    annotated = [f'"{key}="{value}""' for key, value in forbidden.items()]
     if annotated:
         found.append(plural(len(annotated), "annotation", "annotations"))
         values.update(annotated)

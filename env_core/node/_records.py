@@ -1,0 +1,182 @@
+"""What the kubelets remember of pods, containers and probes: immutable rows of their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from env_core.world import Object
+
+# What a pod worker does: start and restart, stop for good, clean up, nothing more.
+SYNCING: Final = "syncing"
+TERMINATING: Final = "terminating"
+TERMINATED: Final = "terminated"
+FINISHED: Final = "finished"
+
+# What a busy worker waits for.
+IDLE: Final = ""
+MOUNTING: Final = "mounting"
+KILLING: Final = "killing"
+PULLING: Final = "pulling"
+HOOK: Final = "hook"
+
+
+class Instance(NamedTuple):
+    """One container in the runtime: a run of a container of a pod, living or dead."""
+
+    container_id: str
+    restarts: int
+    image: str
+    image_id: str
+    started_ms: int
+    """0 when it could not be started, as runtimes report."""
+    specified_image: str
+    user: int = 0
+    finished_ms: int | None = None
+    exit_code: int = 0
+    reason: str = ""
+    message: str = ""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process lives as far as the kubelet has seen."""
+        return self.finished_ms is None
+
+
+class ContainerRecord(NamedTuple):
+    """A container of a pod: its newest run, the one dead run that is kept, and its back-offs."""
+
+    current: Instance | None = None
+    previous: Instance | None = None
+    waiting: tuple[str, str] | None = None
+    """Reason and message of the last failed start, kept until one succeeds."""
+    backoff_ms: int = 0
+    backoff_at_ms: int = 0
+    image_backoff_ms: int = 0
+    image_backoff_at_ms: int = 0
+    image_failed: str = ""
+    image_error: str = ""
+
+
+NO_CONTAINER: Final = ContainerRecord()
+
+
+class Sandbox(NamedTuple):
+    """A pod's sandbox: its network namespace and address."""
+
+    sandbox_id: str
+    address: str
+    attempt: int
+    is_ready: bool = True
+
+
+class MountTry(NamedTuple):
+    """A volume that cannot be mounted: when it is tried again, and after how long the time after that."""
+
+    volume: str
+    at_ms: int
+    delay_ms: int
+
+
+_NO_CONTAINERS: Final[Mapping[str, ContainerRecord]] = MappingProxyType({})
+
+
+class PodRecord(NamedTuple):
+    """A pod on a node, as its worker and the runtime know it."""
+
+    uid: str
+    namespace: str
+    name: str
+    node: str
+    seen_ms: int
+    worker: str = SYNCING
+    stage: str = IDLE
+    until_ms: int = 0
+    """When the current stage ends."""
+    is_first: bool = True
+    is_mounted: bool = False
+    has_probes: bool = False
+    mount_tries: tuple[MountTry, ...] = ()
+    mount_deadline_ms: int = 0
+    sandbox: Sandbox | None = None
+    containers: Mapping[str, ContainerRecord] = _NO_CONTAINERS
+    status: Object | None = None
+    """The newest generated status, before it is merged with what the API has."""
+    todo: tuple[str, ...] = ()
+    """Containers that the running sync has still to start."""
+    error: str = ""
+    """How the running sync failed: "" (not), "backoff" (only crash back-offs) or "error"."""
+    has_changed: bool = False
+    """Whether the running sync changed the runtime, so that the kubelet looks again."""
+    is_pending: bool = False
+    """Whether something asked for a sync while the worker was busy."""
+    pull_asked_ms: int = 0
+    pull_took_ms: int = 0
+    synced_ms: int = -1
+    """When the last sync ended."""
+    retry_ms: int | None = None
+    is_stopping_all: bool = False
+    """Whether the running sync stops the whole pod (to start it in a new sandbox, if `todo` says so)."""
+    grace_seconds: int | None = None
+    reason: str = ""
+    """Why the kubelet itself ends the pod (DeadlineExceeded, Evicted)."""
+    reason_message: str = ""
+    use: tuple[int, int] = (0, 0)
+    """Millicores and bytes of memory that the pod's requests take from the node."""
+    is_gone: bool = False
+    """Whether the API object was removed before its containers were."""
+    pod: Object | None = None
+    """The last state of a pod object that is gone."""
+
+    def container(self, name: str) -> ContainerRecord:
+        """Return the record of a container, an empty one before its first start."""
+        return self.containers.get(name, NO_CONTAINER)
+
+    def with_container(self, name: str, record: ContainerRecord) -> PodRecord:
+        """Return a record in which one container's is replaced."""
+        return self._replace(containers={**self.containers, name: record})
+
+    def change_container(self, name: str, **changes: Any) -> PodRecord:
+        """Return a record in which fields of one container's are replaced."""
+        return self.with_container(name, self.container(name)._replace(**changes))
+
+
+class NodeRecord(NamedTuple):
+    """A node: its place among the nodes and what is used of it."""
+
+    name: str
+    number: int
+    address: str
+    pod_cidr: str
+    cpu_millis: int
+    memory_bytes: int
+    storage_bytes: int
+    pods_max: int
+    joined_ms: int
+    relist_ms: int
+    """Phase of the runtime relist, within a second."""
+    tick_ms: int
+    """Phase of the sync loop's ticker, within a second."""
+    next_address: int = 2
+    pulls_until_ms: int = 0
+    used: tuple[int, int, int] = (0, 0, 0)
+    """Millicores, bytes of memory and number of the pods on it."""
+    stopped_ms: int | None = None
+
+
+class ProbeState(NamedTuple):
+    """A probe worker of a container."""
+
+    base_ms: int
+    """When its ticker started; it ticks every period from there."""
+    container_id: str = ""
+    result: str = ""
+    """What the probe's manager holds for the container: success, failure, unknown, "" (nothing)."""
+    last: str = ""
+    run: int = 0
+    is_on_hold: bool = False
+    is_parked: bool = False
+    """Whether the answer cannot change before the container does."""
+    is_manual: bool = False
+    """Whether the pending look was asked for by a sync, so that the ticker starts anew."""

@@ -1,0 +1,194 @@
+"""Whether a kubelet takes a pod that was bound to its node.
+
+Source: k8s.io/kubernetes pkg/kubelet/lifecycle/predicate.go and pkg/kubelet/sysctl, 1.37; texts in
+tests/golden/kubelet (admit-*, sec-sysctl-forbidden).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from env_core.node._host import Host
+from env_core.node._records import FINISHED, NodeRecord, PodRecord
+from env_core.node.conditions import is_sidecar
+from env_core.objects import quantity
+from env_core.world import Object
+
+SAFE_SYSCTLS: Final = frozenset(
+    {
+        "kernel.shm_rmid_forced",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.tcp_syncookies",
+        "net.ipv4.ping_group_range",
+        "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.ip_local_reserved_ports",
+        "net.ipv4.tcp_keepalive_time",
+        "net.ipv4.tcp_fin_timeout",
+        "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+        "net.ipv4.tcp_rmem",
+        "net.ipv4.tcp_wmem",
+    }
+)
+
+
+class Refusal(NamedTuple):
+    """Why a pod is not taken."""
+
+    reason: str
+    message: str
+
+
+class Requests(NamedTuple):
+    """What a pod takes of its node."""
+
+    cpu_millis: int
+    memory_bytes: int
+    storage_bytes: int
+
+
+def requests_of(pod: Object) -> Requests:
+    """Return a pod's requests: regular containers and sidecars together, or the largest init container."""
+    spec = pod["spec"]
+    own = (spec.get("resources") or {}).get("requests") or {}
+    regular = [_amounts(container) for container in spec["containers"]]
+    sidecars: list[Requests] = []
+    peak = Requests(0, 0, 0)
+    for container in spec.get("initContainers") or ():
+        amounts = _amounts(container)
+        if is_sidecar(container):
+            sidecars.append(amounts)
+            amounts = Requests(0, 0, 0)
+        peak = _larger(peak, _total([amounts, *sidecars]))
+    found = _larger(_total([*regular, *sidecars]), peak)
+    overhead = _amounts({"resources": {"requests": spec.get("overhead") or {}}})
+    if own:
+        fixed = _amounts({"resources": {"requests": own}})
+        found = Requests(
+            fixed.cpu_millis if "cpu" in own else found.cpu_millis,
+            fixed.memory_bytes if "memory" in own else found.memory_bytes,
+            found.storage_bytes,
+        )
+    return _total([found, overhead])
+
+
+def _amounts(container: Object) -> Requests:
+    requests = (container.get("resources") or {}).get("requests") or {}
+    if not requests:
+        return Requests(0, 0, 0)
+    return Requests(
+        quantity.to_milli(requests["cpu"]) if "cpu" in requests else 0,
+        quantity.to_bytes(requests["memory"]) if "memory" in requests else 0,
+        quantity.to_bytes(requests["ephemeral-storage"]) if "ephemeral-storage" in requests else 0,
+    )
+
+
+def _total(rows: Iterable[Requests]) -> Requests:
+    listed = list(rows)
+    return Requests(*(sum(row[index] for row in listed) for index in range(3)))
+
+
+def _larger(one: Requests, other: Requests) -> Requests:
+    return Requests(*(max(pair) for pair in zip(one, other, strict=True)))
+
+
+def refusal(host: Host, record: PodRecord, pod: Object, node: NodeRecord, wanted: Requests) -> Refusal | None:
+    """Return why the node does not take the pod, None when it does."""
+    used_cpu, used_memory, count = node.used
+    if count + 1 > node.pods_max:
+        return _out_of("pods", 1, count, node.pods_max)
+    for name, amount, used, capacity in (
+        ("cpu", wanted.cpu_millis, used_cpu, node.cpu_millis),
+        ("memory", wanted.memory_bytes, used_memory, node.memory_bytes),
+        ("ephemeral-storage", wanted.storage_bytes, 0, node.storage_bytes),
+    ):
+        if amount and amount + used > capacity:
+            return _out_of(name, amount, used, capacity)
+    spec = pod["spec"]
+    if not _matches_node(host, record.node, spec):
+        return Refusal(
+            "NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+        )
+    if _has_port_conflict(host, record, pod):
+        return Refusal(
+            "NodePorts",
+            "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+        )
+    for sysctl in (spec.get("securityContext") or {}).get("sysctls") or ():
+        if sysctl["name"] not in SAFE_SYSCTLS:
+            return Refusal("SysctlForbidden", f'forbidden sysctl: "{sysctl["name"]}" not allowlisted')
+    return None
+
+
+def _out_of(name: str, wanted: int, used: int, capacity: int) -> Refusal:
+    return Refusal(
+        f"OutOf{name}",
+        f"Node didn't have enough resource: {name}, requested: {wanted}, used: {used}, capacity: {capacity}",
+    )
+
+
+def _matches_node(host: Host, name: str, spec: Object) -> bool:
+    selector = spec.get("nodeSelector") or {}
+    affinity = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    if not selector and not affinity:
+        return True
+    node = host.store.get("nodes", "", name)
+    labels = (node["metadata"].get("labels") or {}) if node is not None else {}
+    if any(labels.get(key) != value for key, value in selector.items()):
+        return False
+    if not affinity:
+        return True
+    return any(_matches_term(term, labels, name) for term in affinity.get("nodeSelectorTerms") or ())
+
+
+def _matches_term(term: Object, labels: Object, name: str) -> bool:
+    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
+    if not expressions and not fields:
+        return False
+    return all(_matches(each, labels.get(each["key"])) for each in expressions) and all(
+        _matches(each, name if each["key"] == "metadata.name" else None) for each in fields
+    )
+
+
+def _matches(requirement: Object, value: Any) -> bool:
+    operator, values = requirement["operator"], requirement.get("values") or ()
+    if operator == "In":
+        return value in values
+    if operator == "NotIn":
+        return value not in values
+    if operator == "Exists":
+        return value is not None
+    if operator == "DoesNotExist":
+        return value is None
+    if value is None or not values or not str(value).lstrip("-").isdigit():
+        return False
+    return int(value) > int(values[0]) if operator == "Gt" else int(value) < int(values[0])
+
+
+def _host_ports(pod: Object) -> list[tuple[str, str, int]]:
+    return [
+        (port.get("protocol") or "TCP", port.get("hostIP") or "0.0.0.0", port["hostPort"])
+        for container in pod["spec"]["containers"]
+        for port in container.get("ports") or ()
+        if port.get("hostPort")
+    ]
+
+
+def _has_port_conflict(host: Host, record: PodRecord, pod: Object) -> bool:
+    wanted = _host_ports(pod)
+    if not wanted:
+        return False
+    for other in host.store.indexed("node", record.node):
+        uid = other["metadata"]["uid"]
+        known = host.record(uid)
+        if uid == record.uid or known is None or known.worker == FINISHED:
+            continue
+        for protocol, address, port in _host_ports(other):
+            for own_protocol, own_address, own_port in wanted:
+                any_address = "0.0.0.0" in (address, own_address)
+                if port == own_port and protocol == own_protocol and (any_address or address == own_address):
+                    return True
+    return False

@@ -1,0 +1,175 @@
+"""What `logs` and `exec` get from a kubelet.
+
+Source: k8s.io/kubernetes pkg/registry/core/pod/strategy.go (LogLocation) and pkg/kubelet/kubelet_pods.go
+(validateContainerLogStatus), 1.37; answers in tests/golden/l2/kubectl and tests/golden/kubelet/kubectl.jsonl.gz.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from env_core.apiserver import errors
+from env_core.apiserver.request import ApiRequest, ExecOptions, LogOptions
+from env_core.node._host import SECOND_MS, Host
+from env_core.node._records import PodRecord
+from env_core.programs import Line
+from env_core.sim.timefmt import parse_ms, rfc3339_micro
+from env_core.world import Object, Output
+
+
+def _containers(pod: Object) -> list[Any]:
+    spec = pod["spec"]
+    return [
+        *(spec.get("initContainers") or ()),
+        *spec["containers"],
+        *(spec.get("ephemeralContainers") or ()),
+    ]
+
+
+def _chosen(pod: Object, name: str) -> str:
+    spec = pod["spec"]
+    pod_name = pod["metadata"]["name"]
+    if name:
+        if all(container["name"] != name for container in _containers(pod)):
+            raise errors.bad_request(f"container {name} is not valid for pod {pod_name}")
+        return name
+    regular = [container["name"] for container in spec["containers"]]
+    if len(regular) == 1:
+        return str(regular[0])
+    init = [container["name"] for container in spec.get("initContainers") or ()]
+    listed = " ".join(regular)
+    text = f"a container name must be specified for pod {pod_name}, choose one of: [{listed}]"
+    if init:
+        text += f" or one of the init containers: [{' '.join(init)}]"
+    raise errors.bad_request(text)
+
+
+def _status(pod: Object, name: str) -> Object | None:
+    status = pod.get("status") or {}
+    for key in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
+        for row in status.get(key) or ():
+            if row["name"] == name:
+                found: Object = row
+                return found
+    return None
+
+
+def log(host: Host, pod: Object, request: ApiRequest) -> str:
+    """Return a container's log.
+
+    Raises:
+        StatusError: when there is none (400), or the pod has no node yet.
+    """
+    options = request.log if request.log is not None else LogOptions()
+    name = _chosen(pod, options.container)
+    metadata = pod["metadata"]
+    if not pod["spec"].get("nodeName"):
+        return ""
+    record = host.record(metadata["uid"])
+    node = host.node(pod["spec"]["nodeName"])
+    if node is not None and node.stopped_ms is not None:
+        raise _unreachable(node.address, f"containerLogs/{metadata['namespace']}/{metadata['name']}/{name}")
+    container_id = _log_of(pod, name, is_previous=options.previous)
+    restarts = _restarts_of(record, name, container_id)
+    if record is None or restarts is None or not _is_kept(record, name, restarts):
+        return f"unable to retrieve container logs for {container_id}"
+    return _printed(host, host.runtime.log_lines(record.uid, name, restarts), options)
+
+
+def _unreachable(address: str, path: str) -> errors.StatusError:
+    text = f'Get "https://{address}:10250/{path}": dial tcp {address}:10250: connect: no route to host'
+    return errors.StatusError(errors.status(500, "", text))
+
+
+def _log_of(pod: Object, name: str, *, is_previous: bool) -> str:
+    """Return the container id whose log is meant, in the states in which there is one."""
+    pod_name = pod["metadata"]["name"]
+    row = _status(pod, name)
+    if row is None:
+        raise errors.bad_request(f'container "{name}" in pod "{pod_name}" is not available')
+    state, last = row.get("state") or {}, (row.get("lastState") or {}).get("terminated")
+    if is_previous:
+        if last is None or not last.get("containerID"):
+            raise errors.bad_request(f'previous terminated container "{name}" in pod "{pod_name}" not found')
+        return str(last["containerID"])
+    if "running" in state:
+        return str(row["containerID"])
+    ended = state.get("terminated")
+    if ended is not None:
+        found = ended.get("containerID") or (last or {}).get("containerID")
+        if not found:
+            raise errors.bad_request(f'container "{name}" in pod "{pod_name}" is terminated')
+        return str(found)
+    if last is not None:
+        if not last.get("containerID"):
+            raise errors.bad_request(f'container "{name}" in pod "{pod_name}" is terminated')
+        return str(last["containerID"])
+    reason = (state.get("waiting") or {}).get("reason", "")
+    why = {
+        "ErrImagePull": "image can't be pulled",
+        "ImagePullBackOff": "trying and failing to pull image",
+    }.get(reason, reason)
+    raise errors.bad_request(f'container "{name}" in pod "{pod_name}" is waiting to start: {why}')
+
+
+def _restarts_of(record: PodRecord | None, name: str, container_id: str) -> int | None:
+    if record is None:
+        return None
+    state = record.container(name)
+    for instance in (state.current, state.previous):
+        if instance is not None and container_id == f"containerd://{instance.container_id}":
+            return instance.restarts
+    return None
+
+
+def _is_kept(record: PodRecord, name: str, restarts: int) -> bool:
+    # The runtime keeps one dead container: the older of two is gone, and its log with it.
+    state = record.container(name)
+    is_older = state.previous is not None and state.previous.restarts == restarts
+    return not (is_older and state.current is not None and not state.current.is_running)
+
+
+def _printed(host: Host, lines: list[Line], options: LogOptions) -> str:
+    now_ms = host.now_ms
+    since_ms = None
+    if options.since_seconds is not None:
+        since_ms = now_ms - options.since_seconds * SECOND_MS
+    elif options.since_time:
+        since_ms = parse_ms(options.since_time)
+    shown = [line for line in lines if line.at_ms <= now_ms and (since_ms is None or line.at_ms >= since_ms)]
+    if options.tail_lines is not None:
+        shown = shown[len(shown) - min(options.tail_lines, len(shown)) :]
+    if options.timestamps:
+        text = "".join(f"{rfc3339_micro(line.at_ms)[:-1]}000Z {line.text}\n" for line in shown)
+    else:
+        text = "".join(f"{line.text}\n" for line in shown)
+    if options.limit_bytes is not None:
+        text = text.encode()[: options.limit_bytes].decode("utf-8", "ignore")
+    return text
+
+
+def execute(host: Host, pod: Object, request: ApiRequest) -> Output:
+    """Run a command in a container of a pod.
+
+    Raises:
+        StatusError: when the pod or the container cannot run one.
+    """
+    options = request.exec
+    assert options is not None, "exec requests carry their options"
+    name = _chosen(pod, options.container)
+    metadata = pod["metadata"]
+    pod_name = metadata["name"]
+    if not pod["spec"].get("nodeName"):
+        raise errors.bad_request(f"pod {pod_name} does not have a host assigned")
+    phase = (pod.get("status") or {}).get("phase", "")
+    if phase in ("Succeeded", "Failed"):
+        text = f"cannot exec into a container in a completed pod; current phase is {phase}"
+        raise errors.StatusError(errors.status(500, "InternalError", text))
+    node = host.node(pod["spec"]["nodeName"])
+    if node is not None and node.stopped_ms is not None:
+        raise _unreachable(node.address, f"exec/{metadata['namespace']}/{pod_name}/{name}")
+    run = host.runtime.run(metadata["uid"], name)
+    if run is None or not run.is_running(host.now_ms):
+        text = f'container not found ("{name}")'
+        raise errors.StatusError(errors.status(404, "NotFound", text))
+    return host.exec_in(run, ExecOptions(command=options.command, container=name, stdin=options.stdin))

@@ -1,0 +1,1 @@
+"""Filters and scores, one per module, each with one constant `PLUGIN`."""

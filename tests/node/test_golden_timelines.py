@@ -1,0 +1,133 @@
+"""Recorded pods of the real kubelet 1.37.2, replayed: what a client sees must be the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.node import replaying
+
+SEEDS = (7, 8, 9, 10, 11, 12)
+"""Chance decides how long back-offs are stretched; one of these draws must look like the recording."""
+
+_PHYSICAL = (
+    "csi",
+    "attach",
+    "resize",
+    "pressure",
+    "eviction",
+    "soft",
+    "imagegc",
+    "dns",
+    "notready",
+    "kubelet-restart",
+)
+"""Tags of what needs storage drivers, cgroups, node pressure or node controls that the simulator does not have."""
+
+MATCHED_MIN = 197
+MATCHED_MIN_OF_TAG = {
+    "Always": 5,
+    "Never": 4,
+    "OnFailure": 4,
+    "admission": 8,
+    "aggregation": 2,
+    "backoff": 11,
+    "config": 13,
+    "crash": 2,
+    "crashloop": 6,
+    "createerror": 2,
+    "deadline": 3,
+    "defaults": 1,
+    "delete": 23,
+    "downward": 1,
+    "ephemeral": 1,
+    "events": 2,
+    "exit": 19,
+    "hook": 11,
+    "image": 24,
+    "init": 8,
+    "liveness": 17,
+    "long": 4,
+    "multi": 8,
+    "oom": 4,
+    "probe": 34,
+    "pull": 3,
+    "qos": 2,
+    "readiness": 10,
+    "reset": 1,
+    "rules": 1,
+    "sandbox": 5,
+    "secret": 2,
+    "security": 8,
+    "sidecar": 10,
+    "start": 7,
+    "starterror": 6,
+    "startup": 3,
+    "subpath": 3,
+    "termmsg": 6,
+    "update": 1,
+    "volume": 19,
+}
+
+
+def _is_ours(record: Any) -> bool:
+    if not record["standalone"] or record["node"] != "node-1":
+        return False
+    return not any(tag in _PHYSICAL for tag in record["tags"])
+
+
+def _differences(record: Any, seed: int) -> dict[str, str]:
+    want = replaying.recorded(record)
+    _, got = replaying.replay(record, seed)
+    found = {
+        "states": replaying.state_difference(want, got),
+        "events": replaying.event_difference(record, want, got),
+        "starts": replaying.start_difference(record, want, got),
+    }
+    return {aspect: text for aspect, text in found.items() if text}
+
+
+def _best(record: Any) -> dict[str, str]:
+    first: dict[str, str] = {}
+    for seed in SEEDS:
+        try:
+            found = _differences(record, seed)
+        except Exception as error:  # a crash is a difference like others, to be counted and shown
+            found = {"error": f"{type(error).__name__}: {error}"}
+        if not found:
+            return {}
+        first = first or found
+        if "error" in found:
+            break
+    return first
+
+
+@pytest.fixture(scope="module")
+def outcome() -> tuple[dict[str, dict[str, str]], Counter[str], Counter[str]]:
+    failures: dict[str, dict[str, str]] = {}
+    totals: Counter[str] = Counter()
+    matched: Counter[str] = Counter()
+    for record in replaying.records():
+        if not _is_ours(record):
+            continue
+        tags = [*record["tags"], "all"]
+        totals.update(tags)
+        found = _best(record)
+        if found:
+            failures[record["name"]] = found
+        else:
+            matched.update(tags)
+    return failures, totals, matched
+
+
+def test_recorded_pods_look_the_same(outcome):
+    failures, totals, matched = outcome
+    assert matched["all"] >= MATCHED_MIN, replaying.report(failures, totals, matched)
+
+
+@pytest.mark.parametrize(("tag", "least"), sorted(MATCHED_MIN_OF_TAG.items()))
+def test_recorded_pods_look_the_same_by_topic(outcome, tag, least):
+    failures, totals, matched = outcome
+    assert matched[tag] >= least, replaying.report(failures, totals, matched)
