@@ -34,7 +34,6 @@ def _bind(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         "status": "True",
         "lastProbeTime": None,
         "lastTransitionTime": rfc3339(server.loop.now_ms),
-        "observedGeneration": pod["metadata"].get("generation", 1),
     }
     status = {key: value for key, value in pod.get("status", {}).items() if key != "nominatedNodeName"}
     conditions = [entry for entry in status.get("conditions", []) if entry["type"] != "PodScheduled"]
