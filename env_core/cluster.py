@@ -1,0 +1,277 @@
+"""One simulated cluster: the API server, its controllers, scheduler, kubelets and network, on one clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import lru_cache
+
+from env_core import controllers as controllers_package
+from env_core import kinds as kinds_package
+from env_core.apiserver import admission as admission_package
+from env_core.apiserver import virtual as virtual_resources
+from env_core.apiserver.boot import boot_objects
+from env_core.apiserver.client import ApiClient
+from env_core.apiserver.component import Component
+from env_core.apiserver.kind import Kind
+from env_core.apiserver.plugin import Admission
+from env_core.apiserver.registry import Registry
+from env_core.apiserver.request import ADMIN, ApiRequest, ApiResponse, ExecOptions, Identity
+from env_core.apiserver.server import ApiServer
+from env_core.apiserver.store import Store, WatchEvent
+from env_core.controllers import Controller, Key
+from env_core.controllers._model import Mapper
+from env_core.dataplane.network import Network
+from env_core.discovery import discover
+from env_core.node.kubelet import Kubelets
+from env_core.observability.metrics import pod_and_node_metrics
+from env_core.programs import Run, Runtime
+from env_core.scheduler.cycle import Scheduler
+from env_core.shell.inside import run_inside
+from env_core.sim.loop import EventLoop
+from env_core.sim.rng import Streams
+from env_core.sim.state import State
+from env_core.sim.trace import Trace
+from env_core.world import Object, Output
+
+EPOCH_MS = 1_767_603_600_000
+"""2026-01-05T09:00:00Z: when every cluster's clock starts unless told otherwise."""
+
+SETTLED_QUIET_MS = 1_000
+_CONTROLLER_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
+
+
+@lru_cache(maxsize=1)
+def registry() -> Registry:
+    """Return the kinds that every cluster serves."""
+    stored = discover(kinds_package, "KIND", Kind)
+    return Registry([*stored.values(), *virtual_resources.KINDS])
+
+
+@lru_cache(maxsize=1)
+def _admission() -> tuple[Admission, ...]:
+    found = discover(admission_package, "ADMISSION", Admission)
+    return tuple(sorted(found.values(), key=lambda plugin: (plugin.order, plugin.name)))
+
+
+@lru_cache(maxsize=1)
+def _controllers() -> Mapping[str, Controller]:
+    return {
+        controller.name: controller
+        for controller in discover(controllers_package, "CONTROLLER", Controller).values()
+    }
+
+
+@lru_cache(maxsize=1)
+def _routes() -> Mapping[str, tuple[tuple[Controller, Mapper], ...]]:
+    routes: dict[str, list[tuple[Controller, Mapper]]] = {}
+    for controller in _controllers().values():
+        for resource, mapper in controller.watches:
+            routes.setdefault(resource, []).append((controller, mapper))
+    return {resource: tuple(rows) for resource, rows in routes.items()}
+
+
+def _controller_identity(controller: Controller) -> Identity:
+    account = controller.identity or f"{controller.name}-controller"
+    return Identity(f"system:serviceaccount:kube-system:{account}", _CONTROLLER_GROUPS)
+
+
+class Cluster:
+    """A world: answers requests, lets time pass, forks, and knows the digest of all that happened."""
+
+    __slots__ = (
+        "_components",
+        "kubelets",
+        "loop",
+        "network",
+        "runtime",
+        "scheduler",
+        "server",
+        "state",
+        "store",
+        "streams",
+        "trace",
+    )
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        now_ms: int = EPOCH_MS,
+        _parts: tuple[EventLoop, Store, Streams, State, Trace, ApiServer | None] | None = None,
+    ) -> None:
+        loop, store, streams, state, trace, origin = _parts or (
+            EventLoop(now_ms),
+            Store(),
+            Streams(seed),
+            State(),
+            Trace(),
+            None,
+        )
+        self.loop = loop
+        self.store = store
+        self.streams = streams
+        self.state = state
+        self.trace = trace
+        self.server = ApiServer(
+            registry=registry(),
+            store=store,
+            loop=loop,
+            streams=streams,
+            admission=_admission(),
+            virtual=virtual_resources.VIRTUAL,
+            audit=origin.audit.fork() if origin else None,
+            authorizer=origin.authorizer.fork(store) if origin else None,
+        )
+        self.runtime = Runtime(state)
+        self.network = Network(store=store, runtime=self.runtime, loop=loop, state=state, streams=streams)
+        self.scheduler = Scheduler(
+            Component(self.server, state, "default-scheduler", Identity("system:kube-scheduler"))
+        )
+        self.kubelets = Kubelets(
+            server=self.server, state=state, runtime=self.runtime, network=self.network, exec_in=self._exec_in
+        )
+        self.server.backend = self.kubelets
+        self.server.metrics = self._metrics
+        self.server.views = self.kubelets.views
+        self._components: dict[str, Component] = {}
+        loop.bind("controller", self._reconcile)
+        loop.bind("scheduler", self.scheduler.handle)
+        loop.bind("kubelet", self.kubelets.handle)
+        loop.bind("network", self.network.handle)
+        store.subscriber = self._on_write
+
+    # The World protocol
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, on the cluster's clock."""
+        return self.loop.now_ms
+
+    @property
+    def registry(self) -> Registry:
+        """The kinds that the API serves."""
+        return registry()
+
+    def call(self, request: ApiRequest) -> ApiResponse:
+        """Answer one API request."""
+        return self.server.handle(request)
+
+    def advance(self, duration_ms: int) -> None:
+        """Let `duration_ms` pass; everything due in between happens."""
+        self.loop.run_until(self.loop.now_ms + duration_ms)
+
+    def advance_until(self, is_met: Callable[[], bool], timeout_ms: int) -> bool:
+        """Let time pass until `is_met()` after something happened, or `timeout_ms`; return whether it was met."""
+        loop = self.loop
+        end_ms = loop.now_ms + timeout_ms
+        revision = -1
+        while True:
+            if self.store.revision != revision:
+                revision = self.store.revision
+                if is_met():
+                    return True
+            due_ms = loop.next_ms()
+            if due_ms is None or due_ms > end_ms:
+                loop.run_until(end_ms)
+                return is_met()
+            loop.step()
+
+    def settle(self, quiet_ms: int = SETTLED_QUIET_MS, timeout_ms: int = 30_000) -> None:
+        """Let time pass until no object but events has changed for `quiet_ms`, or `timeout_ms` is over."""
+        end_ms = self.now_ms + timeout_ms
+        last_change_ms = self.now_ms
+        revision = self.store.revision
+        while self.now_ms < end_ms:
+            due_ms = self.loop.next_ms()
+            horizon = min(last_change_ms + quiet_ms, end_ms)
+            if due_ms is None or due_ms > horizon:
+                self.loop.run_until(horizon)
+                return
+            self.loop.step()
+            if self.store.revision != revision:
+                revision = self.store.revision
+                last_change_ms = self.now_ms
+
+    def fork(self, seed: int | None = None) -> Cluster:
+        """Return an independent copy; a new seed starts its random streams afresh."""
+        streams = self.streams.fork(seed)
+        parts = (
+            self.loop.fork(),
+            self.store.fork(),
+            streams,
+            self.state.fork(),
+            self.trace.fork(),
+            self.server,
+        )
+        return Cluster(seed=streams.seed, _parts=parts)
+
+    def digest(self) -> str:
+        """Return the chained digest of everything that has happened so far."""
+        return self.trace.digest()
+
+    # Beyond it
+
+    def client(self, identity: Identity = ADMIN) -> ApiClient:
+        """Return a client for an identity."""
+        return ApiClient(self.server, identity)
+
+    def component(self, name: str, identity: Identity) -> Component:
+        """Return the component called `name`, made on first use."""
+        found = self._components.get(name)
+        if found is None:
+            found = self._components[name] = Component(self.server, self.state, name, identity)
+        return found
+
+    def boot(self) -> None:
+        """Create what every control plane creates when it starts: namespaces, RBAC, priority classes."""
+        for resource, obj in boot_objects(self.streams, self.now_ms):
+            self.store.put(resource, obj)
+
+    def _on_write(self, event: WatchEvent) -> None:
+        ref = event.ref
+        self.trace.add(
+            f"{self.loop.now_ms} {event.type} {ref.resource} {ref.namespace}/{ref.name} {event.revision}"
+        )
+        resource = ref.resource
+        if resource == "events":
+            return
+        for controller, mapper in _routes().get(resource, ()):
+            component = self._component_of(controller)
+            self._wake(controller, mapper(event.object, component))
+            if event.old is not None and event.type == "MODIFIED":
+                self._wake(controller, mapper(event.old, component))
+        self.scheduler.on_write(event)
+        self.kubelets.on_write(event)
+        self.network.on_write(event)
+
+    def _component_of(self, controller: Controller) -> Component:
+        name = controller.component or f"{controller.name}-controller"
+        found = self._components.get(name)
+        return found if found is not None else self.component(name, _controller_identity(controller))
+
+    def _wake(self, controller: Controller, keys: Iterable[Key]) -> None:
+        at_ms = self.loop.now_ms + controller.delay_ms
+        for key in keys:
+            self.loop.wake(at_ms, "controller", (controller.name, key.namespace, key.name))
+
+    def _reconcile(self, key: Hashable) -> None:
+        name, namespace, target = key  # type: ignore[misc]
+        controller = _controllers()[name]
+        requeue = controller.reconcile(self._component_of(controller), Key(namespace, target))
+        if requeue is not None:
+            self.loop.wake(self.loop.now_ms + max(requeue.after_ms, 1), "controller", key)
+
+    def _exec_in(self, run: Run, options: ExecOptions) -> Output:
+        return run_inside(
+            run, options, network=self.network, runtime=self.runtime, loop=self.loop, advance=self.advance
+        )
+
+    def _metrics(self, resource: str, namespace: str) -> list[Object]:
+        return pod_and_node_metrics(
+            resource,
+            namespace,
+            store=self.store,
+            runtime=self.runtime,
+            network=self.network,
+            now_ms=self.now_ms,
+        )

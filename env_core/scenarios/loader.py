@@ -1,0 +1,42 @@
+"""Apply a folder of manifests to a cluster through its API, in file order."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from env_core.apiserver.client import ApiClient
+from env_core.apiserver.request import Options
+from env_core.cluster import registry
+from env_core.world import Object
+
+_STRICT = Options(field_validation="Strict", field_manager="kubectl-client-side-apply")
+
+
+@lru_cache(maxsize=64)
+def manifests(folder: str) -> tuple[Object, ...]:
+    """Return the objects of every YAML file in a folder of `env_core/scenarios`, in order of file names."""
+    found: list[Any] = []
+    place = files("env_core.scenarios").joinpath(folder)
+    for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
+        if entry.name.endswith(".yaml"):
+            found += [document for document in yaml.load_all(entry.read_text(), Loader=yaml.CSafeLoader) if document]
+    return tuple(found)
+
+
+def apply(client: ApiClient, folder: str) -> None:
+    """Create every object of a folder; raises `StatusError` if the API refuses one."""
+    for manifest in manifests(folder):
+        create(client, manifest)
+
+
+def create(client: ApiClient, manifest: Object) -> Object:
+    """Create one object from a manifest."""
+    kind = registry().by_gvk(manifest["apiVersion"], manifest["kind"])
+    if kind is None:
+        raise ValueError(f"no kind serves {manifest['apiVersion']} {manifest['kind']}")
+    namespace = manifest["metadata"].get("namespace", "default") if kind.is_namespaced else ""
+    return client.create(kind.resource, namespace, manifest, options=_STRICT)

@@ -1,0 +1,41 @@
+"""The declaration of a tron scenario: how it breaks, what counts as repaired, and its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from env_core.cluster import Cluster
+from env_core.sim.rng import Stream
+from env_core.verify.checks import Check
+from env_core.verify.checks.keep import Allowance
+
+NAMESPACE = "tron"
+HOST = "tron.localhost"
+
+Params = Mapping[str, str]
+Script = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One incident template.
+
+    `draw` turns a stream into this case's parameters; `inject` makes the changes through the API, as ordinary
+    people and pipelines would, letting time pass between them. `score_after` is the service score that the
+    activation check demands. `repairs` and `decoys` are shell scripts, one command a line.
+    """
+
+    type: str
+    difficulty: str
+    summary: str
+    draw: Callable[[Stream], Params]
+    inject: Callable[[Cluster, Params], None]
+    score_after: float
+    goals: Callable[[Params], tuple[Check, ...]]
+    allowance: Callable[[Params], Allowance]
+    repairs: Callable[[Params], tuple[Script, ...]]
+    decoys: Callable[[Params], tuple[Script, ...]]
+    evidence: Callable[[Params], tuple[tuple[str, str], ...]]
+    """Read-only commands and a text that each one's output contains: the fault can be found."""
+    source: str

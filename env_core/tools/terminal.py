@@ -1,0 +1,144 @@
+"""The agent's terminal: a shell with kubectl and curl, a home directory, and a bound on what it may print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from env_core.apiserver.client import ApiClient
+from env_core.apiserver.registry import Registry
+from env_core.apiserver.request import Identity
+from env_core.dataplane.network import Network
+from env_core.kubectl import command as kubectl
+from env_core.kubectl.context import Context
+from env_core.shell import pipeline
+from env_core.shell.clients import outside_programs
+from env_core.shell.context import Process, Program
+from env_core.shell.filesystem import FileSystem
+from env_core.world import Output
+
+HOME = "/root"
+Check = Callable[[list[str]], None]
+
+
+class Host(Protocol):
+    """The world that the terminal reaches: a cluster, its clock and its network."""
+
+    network: Network
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch."""
+
+    @property
+    def registry(self) -> Registry:
+        """The kinds that the API serves."""
+
+    def client(self, identity: Identity) -> ApiClient:
+        """Return a client for an identity."""
+
+    def advance(self, duration_ms: int) -> None:
+        """Let time pass."""
+
+    def advance_until(self, is_met: Callable[[], bool], timeout_ms: int) -> bool:
+        """Let time pass until a condition holds."""
+
+
+class Terminal:
+    """One user's terminal on one host. Files, variables and the current namespace live from line to line."""
+
+    __slots__ = ("_context", "_fs", "_host", "_identity", "_shell")
+
+    def __init__(self, host: Host, identity: Identity, *, namespace: str, fs: FileSystem | None = None) -> None:
+        self._host = host
+        self._identity = identity
+        self._fs = FileSystem() if fs is None else fs
+        self._context = Context(
+            api=host.client(identity),
+            clock=host,
+            files=self._fs,
+            discovery=host.registry,
+            namespace=namespace,
+            user=identity.name,
+        )
+        self._shell: pipeline.Shell | None = None
+
+    def commands(self, line: str) -> list[list[str]]:
+        """Return the words of every command in a line, as far as they can be told before it runs."""
+        try:
+            return pipeline.simple_commands(pipeline.parse(line))
+        except pipeline.SyntaxProblem:
+            return []
+
+    def run(self, line: str, check: Check) -> Output:
+        """Run a line. `check` sees each kubectl and curl command before it runs and may raise to stop the line."""
+        if self._shell is None:
+            self._shell = self._make_shell()
+        self._shell.process.programs = {**self._shell.process.programs, **self._programs(check)}
+        return self._shell.run(line, "")
+
+    def _make_shell(self) -> pipeline.Shell:
+        process = Process(
+            fs=self._fs,
+            env={"HOME": HOME, "PATH": "/usr/local/bin:/usr/bin:/bin", "USER": self._identity.name, "TERM": "dumb"},
+            cwd=HOME,
+            now_ms=lambda: self._host.now_ms,
+            advance=self._host.advance,
+            hostname="bastion",
+        )
+        return pipeline.Shell(process)
+
+    def _programs(self, check: Check) -> dict[str, Program]:
+        programs = {name: _checked(name, program, check) for name, program in outside_programs(self._host.network).items()}
+        programs["kubectl"] = _checked("kubectl", self._kubectl, check)
+        return programs
+
+    def _kubectl(self, process: Process, argv: list[str]) -> Output:
+        context = self._context
+        context.stdin = process.stdin
+        context.files = _FilesIn(process)
+        return kubectl.run(argv[1:], context)
+
+    def fork(self, host: Host) -> Terminal:
+        """Return the same terminal on a forked host."""
+        copy = Terminal(host, self._identity, namespace=self._context.namespace, fs=self._fs.fork())
+        if self._shell is not None:
+            copy._shell = copy._make_shell()
+            copy._shell.variables = dict(self._shell.variables)
+            copy._shell.exported = set(self._shell.exported)
+            copy._shell.functions = dict(self._shell.functions)
+            copy._shell.process.cwd = self._shell.process.cwd
+        return copy
+
+
+def _checked(name: str, program: Program, check: Check) -> Program:
+    def run(process: Process, argv: list[str]) -> Output:
+        check([name, *argv[1:]])
+        return program(process, argv)
+
+    return run
+
+
+class _FilesIn:
+    """The files as kubectl sees them: relative to the shell's working directory."""
+
+    __slots__ = ("_process",)
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    def read(self, path: str) -> str:
+        """Return a file's text."""
+        return self._process.fs.read(self._process.path(path))
+
+    def write(self, path: str, text: str) -> None:
+        """Replace a file's text."""
+        self._process.fs.write(self._process.path(path), text)
+
+    def listdir(self, path: str) -> list[str]:
+        """Return the sorted names in a directory."""
+        return sorted(self._process.fs.listdir(self._process.path(path)))
+
+    def is_dir(self, path: str) -> bool:
+        """Whether `path` is a directory."""
+        return self._process.fs.is_dir(self._process.path(path))
