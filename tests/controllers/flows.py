@@ -1,0 +1,507 @@
+"""Replays recorded flows: what users wrote is read off the recorded states, the rest is left to our controllers.
+
+A step's writes are derived from the difference between the recorded states before and after it, as far as users own the
+objects; deletes and changes of pods come from the command line. Names that the server generates are given the recorded
+ones, in order, so that objects can be compared by name. Times, uids and pods' inner status are not compared.
+"""
+
+import json
+import re
+from collections import Counter
+
+import yaml
+
+from env_core.apiserver.errors import StatusError
+from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
+from env_core.apiserver.server import ApiServer
+from env_core.controllers import nodelifecycle
+from env_core.sim.timefmt import parse_ms
+from tests.controllers.comparing import (
+    by_name,
+    counts,
+    difference,
+    event_difference,
+    event_row,
+    flat,
+    is_ours,
+    once,
+)
+from tests.controllers.golden import flow, unstable
+from tests.controllers.script_kubelet import ScriptKubelet
+from tests.controllers.world import World, registry
+from tests.controllers.writing import OWN_ANNOTATIONS, creation_order, is_owned, written
+
+COMPARED = {
+    "deployments",
+    "replicasets",
+    "pods",
+    "services",
+    "endpoints",
+    "endpointslices",
+    "poddisruptionbudgets",
+    "configmaps",
+    "namespaces",
+    "statefulsets",
+    "daemonsets",
+    "controllerrevisions",
+    "jobs",
+    "cronjobs",
+    "replicationcontrollers",
+    "nodes",
+    "resourcequotas",
+}
+RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
+
+
+class NamingServer(ApiServer):
+    """Gives objects with generated names those of the recording, in order of creation."""
+
+    __slots__ = ("forbidden", "names")
+
+    def handle(self, request: ApiRequest):
+        response = self._named(request)
+        if response.code == 403 and " cannot " in response.object.get("message", ""):
+            self.forbidden.append(response.object["message"])
+        return response
+
+    def _named(self, request):
+        if request.verb == "create" and not request.subresource and isinstance(request.body, dict):
+            metadata = request.body.get("metadata") or {}
+            prefix = metadata.get("generateName")
+            queue = self.names.get((request.resource.split(".")[0], prefix)) if prefix else None
+            if queue and not metadata.get("name"):
+                body = {**request.body, "metadata": {**metadata, "name": queue[0]}}
+                response = super().handle(
+                    ApiRequest(
+                        verb=request.verb,
+                        resource=request.resource,
+                        namespace=request.namespace,
+                        name=request.name,
+                        body=body,
+                        identity=request.identity,
+                        options=request.options,
+                    )
+                )
+                if response.is_ok:
+                    queue.pop(0)
+                return response
+        return super().handle(request)
+
+
+class Replay:
+    def __init__(self, name):
+        text = json.dumps(flow(name))
+        aliases = flow(name)["aliases"]
+        for alias in sorted(aliases, key=len, reverse=True):
+            if re.fullmatch(r"e0+\d+", alias):
+                text = text.replace(alias, aliases[alias])
+        for alias in sorted(aliases, key=len, reverse=True):
+            if not re.fullmatch(r"e0+\d+|\d+", alias):
+                raw = re.sub(r"^(.*)$", lambda match: aliases[match[1]], alias)
+                shown = alias
+                for each, full in aliases.items():
+                    if re.fullmatch(r"e0+\d+", each):
+                        shown = shown.replace(each, full)
+                text = re.sub(rf"(?<![a-z0-9-]){re.escape(shown)}(?![a-z0-9-])", raw, text)
+        self.flow = json.loads(text)
+        self.start_ms = parse_ms(self.flow["start"])
+        self.namespace = self.flow["namespace"]
+        self.world = World(now_ms=self.start_ms - 30_000, server_type=NamingServer)
+        self.world.server.names = {}
+        self.world.server.forbidden = []
+        self.placed, self.addresses, self.started = {}, {}, {}
+        self._read_watch()
+        self.kubelet = ScriptKubelet(self.world, self._address, self.started)
+        self.world.server.views = {"nodes": self.kubelet.heartbeat}
+        self.world.listeners.append(self._schedule)
+        nodes = self.flow["nodes"] or [{"node": f"node-{index}", "args": {}} for index in range(3)]
+        for row in nodes:
+            self.kubelet.add_node(row["node"], **row.get("args", {}))
+        self.world.api.create(
+            "namespaces", "", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
+        )
+        self.before = {}
+        self.events = Counter()
+        self.results = []
+
+    def _read_watch(self):
+        names = self.world.server.names
+        added = {}
+        for at_ms, type_, plural, name, row in self.flow["watch"]:
+            if type_ == "ADDED":
+                prefix = name[:-5] if len(name) > 5 else name
+                names.setdefault((plural, prefix), []).append(name)
+                added[(plural, name)] = at_ms
+            if plural == "pods" and row.get("phase") == "Running" and (plural, name) in added:
+                self.started.setdefault(name, (at_ms - added[(plural, name)], self.start_ms + at_ms))
+            if plural == "pods" and row.get("node") and type_ != "DELETED":
+                rows = self.placed.setdefault(name, [])
+                first = added.get((plural, name), at_ms)
+                if not rows or rows[-1][2] != first:
+                    rows.append((row["node"], at_ms - first, first))
+        for step in self.flow["steps"]:
+            if isinstance(step["state"], dict):
+                for pod in step["state"].get("pods", ()):
+                    if pod.get("status", {}).get("podIP"):
+                        self.addresses[pod["metadata"]["name"]] = pod["status"]["podIP"]
+
+    def _address(self, name):
+        if name not in self.addresses:
+            self.addresses[name] = f"10.244.250.{len(self.addresses) % 250 + 1}"
+        return self.addresses[name]
+
+    def _schedule(self, event):
+        if event.ref.resource != "pods" or event.type != "ADDED" or event.object["spec"].get("nodeName"):
+            return
+        rows = self.placed.get(event.ref.name)
+        if not rows:
+            return
+        node, delay_ms, _ = rows.pop(0) if len(rows) > 1 else rows[0]
+        metadata = event.object["metadata"]
+
+        def bind():
+            pod = self.world.store.get("pods", metadata["namespace"], metadata["name"])
+            if pod is None or pod["metadata"]["uid"] != metadata["uid"] or pod["spec"].get("nodeName"):
+                return
+            body = {"metadata": {"name": metadata["name"]}, "target": {"kind": "Node", "name": node}}
+            self.world.api.create(
+                "pods", metadata["namespace"], body, subresource="binding", name=metadata["name"]
+            )
+
+        self.world.later(max(delay_ms, 4), bind)
+
+    # Running
+
+    def run(self):
+        # The recordings were made with --node-monitor-grace-period=8s and --node-monitor-period=1s.
+        grace_ms, nodelifecycle.GRACE_MS = nodelifecycle.GRACE_MS, 8_000
+        heartbeat_ms, nodelifecycle.HEARTBEAT_MS = nodelifecycle.HEARTBEAT_MS, 2_000
+        monitor_ms, nodelifecycle.MONITOR_MS = nodelifecycle.MONITOR_MS, 1_000
+        try:
+            self._run_steps()
+        finally:
+            nodelifecycle.GRACE_MS, nodelifecycle.HEARTBEAT_MS = grace_ms, heartbeat_ms
+            nodelifecycle.MONITOR_MS = monitor_ms
+        return self.results
+
+    def _run_steps(self):
+        for step in self.flow["steps"]:
+            at_ms = self.start_ms + step["t_ms"]
+            if at_ms > self.world.now_ms:
+                self.world.loop.run_until(at_ms)
+            recorded = step["state"] if isinstance(step["state"], dict) else self.before
+            problem = ""
+            try:
+                self._perform(step, recorded)
+            except StatusError as error:
+                problem = f"{error}"
+            end_ms = self.start_ms + step["t_ms"] + step["waited_ms"]
+            self.world.loop.run_until(max(end_ms, self.world.now_ms))
+            self._compare(step, recorded, problem)
+            self.before = recorded
+
+    def _perform(self, step, recorded):
+        if step["type"] == "kubelet":
+            self.kubelet.act(self.namespace, step["action"])
+            return
+        if step["type"] == "wait" or step.get("rc"):
+            if step.get("rc") and not self._changes(recorded):
+                return
+            if step["type"] == "wait":
+                return
+        if step["type"] == "api":
+            if step["status"] < 300:
+                self._call(step)
+            return
+        argv = step.get("argv") or []
+        if argv[:1] == ["delete"] and self._delete(argv, recorded):
+            return
+        if argv[:1] in (["label"], ["annotate"], ["patch"], ["scale"]) and self._change(argv):
+            return
+        self._apply_difference(recorded)
+
+    def _changes(self, recorded):
+        return recorded is not self.before
+
+    def _call(self, step):
+        parts = step["path"].split("?")[0].strip("/").split("/")
+        parts = parts[2:] if parts[0] == "api" else parts[3:]
+        namespace = ""
+        if parts[0] == "namespaces" and len(parts) > 2:
+            namespace, parts = parts[1], parts[2:]
+        resource = RESOURCES[parts[0]].resource
+        name = parts[1] if len(parts) > 1 else ""
+        subresource = parts[2] if len(parts) > 2 else ""
+        verb = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get"}[
+            step["method"]
+        ]
+        body = step.get("body")
+        options = Options()
+        if verb == "delete" and isinstance(body, dict):
+            options = Options(
+                grace_period_seconds=body.get("gracePeriodSeconds"),
+                propagation_policy=body.get("propagationPolicy") or "",
+            )
+            body = None
+        self.world.api.call(
+            verb,
+            resource,
+            namespace,
+            name,
+            subresource=subresource,
+            body=body,
+            content_type=step.get("ctype") or "",
+            options=options,
+        )
+
+    def _delete(self, argv, recorded):
+        words = [word for word in argv[1:] if not word.startswith("-")]
+        flags = dict(word.lstrip("-").partition("=")[::2] for word in argv[1:] if word.startswith("--"))
+        for index, word in enumerate(argv):
+            if word in ("-l", "-f", "-n", "--field-selector"):
+                flags[word] = argv[index + 1]
+                words = [each for each in words if each != argv[index + 1]]
+        if "-f" in flags or not words:
+            return False
+        policy = {"orphan": "Orphan", "foreground": "Foreground"}.get(flags.get("cascade", ""), "Background")
+        grace = flags.get("grace-period")
+        grace = int(grace) if grace else (0 if "force" in flags else (1 if "now" in flags else None))
+        options = Options(propagation_policy=policy, grace_period_seconds=grace)
+        targets = []
+        if "/" in words[0]:
+            targets = [word.split("/", 1) for word in words]
+        elif len(words) > 1:
+            targets = [(words[0], name) for name in words[1:]]
+        elif "-l" in flags or "--field-selector" in flags or "field-selector" in flags or "all" in flags:
+            for plural in words[0].split(","):
+                kind = registry().find(plural)
+                found = self.world.api.list(
+                    kind.resource,
+                    self.namespace,
+                    label_selector=flags.get("-l", ""),
+                    field_selector=flags.get("--field-selector", flags.get("field-selector", "")),
+                )
+                targets += [(plural, obj["metadata"]["name"]) for obj in found]
+        for word, name in targets:
+            kind = registry().find(word)
+            namespace = self.namespace if kind.is_namespaced else ""
+            try:
+                self.world.api.delete(kind.resource, namespace, name, options)
+            except StatusError as error:
+                if error.code != 404:
+                    raise
+        return True
+
+    def _change(self, argv):
+        if any(word in ("-l", "--all", "-f") or "dry-run" in word or "server-side" in word for word in argv):
+            return False
+        words, skip = [], False
+        for word in argv[1:]:
+            if skip:
+                skip = False
+            elif word in ("-p", "-n", "--type", "--subresource", "--patch", "-o"):
+                skip = True
+            elif not word.startswith("-"):
+                words.append(word)
+        if words and "/" in words[0]:
+            words = [*words[0].split("/", 1), *words[1:]]
+        kind = registry().find(words[0]) if words else None
+        if kind is None or len(words) < 2:
+            return False
+        namespace, name = self.namespace if kind.is_namespaced else "", words[1]
+        if argv[0] == "scale":
+            replicas = next(int(word.split("=")[1]) for word in argv if word.startswith("--replicas="))
+            self.world.api.patch(
+                kind.resource, namespace, name, {"spec": {"replicas": replicas}}, subresource="scale"
+            )
+            return True
+        if argv[0] == "patch":
+            text = next((argv[i + 1] for i, word in enumerate(argv) if word in ("-p", "--patch")), None)
+            if text is None:
+                return False
+            type_ = next((word.split("=")[1] for word in argv if word.startswith("--type=")), "strategic")
+            subresource = next((word.split("=")[1] for word in argv if word.startswith("--subresource=")), "")
+            content = {"strategic": STRATEGIC_PATCH, "merge": MERGE_PATCH, "json": JSON_PATCH}[type_]
+            self.world.api.patch(
+                kind.resource, namespace, name, yaml.safe_load(text), content, subresource=subresource
+            )
+            return True
+        field = "labels" if argv[0] == "label" else "annotations"
+        changes = {}
+        for word in words[2:]:
+            if word.endswith("-") and "=" not in word:
+                changes[word[:-1]] = None
+            elif "=" not in word:
+                return False
+            else:
+                key, _, value = word.partition("=")
+                changes[key] = value
+        self.world.api.patch(kind.resource, namespace, name, {"metadata": {field: changes}})
+        return True
+
+    # Deriving writes from recorded states
+
+    def _apply_difference(self, recorded):
+        for plural in sorted({*recorded, *self.before}, key=creation_order):
+            if plural in ("controllerrevisions", "events"):
+                continue
+            kind = RESOURCES.get(plural)
+            if kind is None:
+                continue
+            old = {obj["metadata"]["name"]: obj for obj in self.before.get(plural, ())}
+            new = {obj["metadata"]["name"]: obj for obj in recorded.get(plural, ())}
+            for name in sorted({*old, *new}):
+                self._apply_object(kind, old.get(name), new.get(name))
+
+    def _apply_object(self, kind, old, new):
+        namespace = self.namespace if kind.is_namespaced else ""
+        either = new or old
+        name = either["metadata"]["name"]
+        if kind.plural == "pods" and old is not None and new is not None and not is_owned(old):
+            # A shared field may also have been changed by controllers; only labels are the user's.
+            if old["metadata"].get("labels") != new["metadata"].get("labels"):
+                patch = {"metadata": {"labels": new["metadata"].get("labels")}}
+                self.world.api.patch(kind.resource, namespace, name, patch)
+            return
+        if is_owned(either) or "endpoints.kubernetes.io/managed-by" in (
+            either["metadata"].get("labels") or {}
+        ):
+            return
+        if kind.plural in ("nodes", "namespaces"):
+            if kind.plural == "nodes" and new:
+                self._apply_node(old or self.world.store.get("nodes", "", name) or new, new)
+            return
+        if new is None:
+            try:
+                self.world.api.delete(
+                    kind.resource, namespace, name, Options(propagation_policy="Background")
+                )
+            except StatusError as error:
+                if error.code != 404:
+                    raise
+            return
+        if old is None or old["metadata"]["uid"] != new["metadata"]["uid"]:
+            if old is not None:
+                self.world.api.delete(
+                    kind.resource, namespace, name, Options(propagation_policy="Background")
+                )
+            if self.world.store.get(kind.resource, namespace, name) is None:
+                self.world.api.create(kind.resource, namespace, written(new, self.world.store))
+            return
+        before, after = written(old, self.world.store), written(new, self.world.store)
+        if "deletionTimestamp" in new["metadata"] and "deletionTimestamp" not in old["metadata"]:
+            self.world.api.delete(kind.resource, namespace, name, Options(propagation_policy="Background"))
+            return
+        if before == after:
+            return
+        current = self.world.store.get(kind.resource, namespace, name)
+        if current is None:
+            return
+        kept = {
+            key: value
+            for key, value in (current["metadata"].get("annotations") or {}).items()
+            if key in OWN_ANNOTATIONS
+        }
+        metadata = {
+            **{
+                key: value
+                for key, value in current["metadata"].items()
+                if key not in ("labels", "annotations", "finalizers")
+            },
+            **{
+                key: value
+                for key, value in after["metadata"].items()
+                if key in ("labels", "finalizers", "ownerReferences")
+            },
+            "annotations": {**(after["metadata"].get("annotations") or {}), **kept},
+        }
+        self.world.api.update(kind.resource, namespace, {**current, **after, "metadata": metadata})
+
+    def _apply_node(self, old, new):
+        def users(node):
+            return [
+                taint
+                for taint in node["spec"].get("taints") or ()
+                if not taint["key"].startswith("node.kubernetes.io/")
+            ]
+
+        name = new["metadata"]["name"]
+        current = self.world.store.get("nodes", "", name)
+        if current is None:
+            return
+        spec = dict(current["spec"])
+        if users(old) != users(new):
+            own = [
+                taint for taint in spec.get("taints") or () if taint["key"].startswith("node.kubernetes.io/")
+            ]
+            spec["taints"] = [*own, *users(new)]
+        if old["spec"].get("unschedulable") != new["spec"].get("unschedulable"):
+            spec["unschedulable"] = bool(new["spec"].get("unschedulable"))
+        if spec != current["spec"]:
+            self.world.api.update("nodes", "", {**current, "spec": spec})
+
+    # Comparing
+
+    def _compare(self, step, recorded, problem):
+        differences = []
+        for plural in sorted(COMPARED & {*recorded, *self._present()}):
+            expected = by_name(plural, [obj for obj in recorded.get(plural, ()) if counts(plural, obj)])
+            kind = RESOURCES[plural]
+            if plural == "namespaces" and plural not in recorded:
+                continue
+            if plural == "nodes" and not self.flow["exclusive"]:
+                continue
+            listed = self.world.store.list(kind.resource, self.namespace if kind.is_namespaced else "")
+            if plural == "namespaces":
+                listed = [obj for obj in listed if obj["metadata"]["name"] == self.namespace]
+            ours = by_name(plural, [obj for obj in listed if counts(plural, obj)])
+            differences += [
+                (plural, name, difference(expected.get(name), ours.get(name)))
+                for name in sorted({*expected, *ours})
+                if expected.get(name) != ours.get(name)
+            ]
+        events = []
+        if "events" in step or step["state"] == "same":
+            if "events" in step:
+                self.events = Counter(map(event_row, filter(is_ours, step["events"])))
+            self.events = once(self.events)
+            mine = once(
+                Counter(
+                    event_row(flat(event))
+                    for event in self.world.store.list("events")
+                    if is_ours(flat(event))
+                    and event["metadata"]["namespace"] in (self.namespace, "default")
+                    and (event["involvedObject"]["kind"] != "Node" or self.flow["exclusive"])
+                )
+            )
+            events = event_difference(self.events, mine)
+        self.results.append((step["n"], differences, events, problem))
+
+    def _present(self):
+        return {resource.split(".")[0] for resource in self.world.store.resources()}
+
+
+class Score:
+    """How many of a flow's steps ended in the recorded state, and with the recorded events.
+
+    Steps that differ and also differed between two recordings of Kubernetes itself do not count.
+    """
+
+    def __init__(self, name):
+        self.name = name
+        self.state = self.events = self.state_total = self.events_total = 0
+        self.first = ""
+        rows = unstable().get(name, {})
+        replay = Replay(name)
+        replayed = replay.run()
+        self.forbidden = replay.world.server.forbidden
+        for step, differences, events, problem in replayed:
+            loose = rows.get(str(step), ())
+            if not (differences and "state" in loose):
+                self.state_total += 1
+                self.state += not differences
+            if not (events and "events" in loose):
+                self.events_total += 1
+                self.events += not events
+            if not self.first and (differences or events) and not loose:
+                self.first = f"{name} step {step}: {problem} {[*differences, *events][:3]}"
