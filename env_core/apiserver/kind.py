@@ -5,7 +5,7 @@ The five questions, in this order, for every kind: identity, defaults, validatio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -140,8 +140,10 @@ class Kind:
     source: str
     unrecorded: str = ""
     grace: Callable[[Object], int] | None = None
-    resize: SubresourceWrite | None = None
-    ephemeral_containers: SubresourceWrite | None = None
+    writes: Mapping[str, SubresourceWrite] = field(default_factory=dict)
+    """Subresources with a strategy of their own ("resize", "ephemeralcontainers", "finalize")."""
+    has_counted_annotations: bool = False
+    """Whether a change of annotations raises the generation (Deployments)."""
     aliases: tuple[tuple[str, str], ...] = field(default=())
 
     @property

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from env_core.apiserver import errors, patching, reading
-from env_core.apiserver.decoding import decode_body
+from env_core.apiserver import errors, reading
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.objects import selectors
@@ -59,7 +58,8 @@ def _evict(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     body = request.body or {}
     delete_options = body.get("deleteOptions") or {}
     options = Options(
-        grace_period_seconds=delete_options.get("gracePeriodSeconds"), dry_run=request.options.dry_run
+        grace_period_seconds=delete_options.get("gracePeriodSeconds"),
+        dry_run=request.options.dry_run or bool(delete_options.get("dryRun")),
     )
     phase = pod.get("status", {}).get("phase")
     if phase not in ("Succeeded", "Failed", "Pending") and "deletionTimestamp" not in pod["metadata"]:
@@ -141,33 +141,8 @@ def _exec(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     return ApiResponse(101, {}, output=server.backend.exec(pod, request))
 
 
-def _part(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
-    """Write through `resize` or `ephemeralcontainers`: the strategy says which part of the pod may change."""
-    from env_core.apiserver import writing
-
-    strategy = kind.resize if request.subresource == "resize" else kind.ephemeral_containers
-    if strategy is None:
-        raise errors.resource_unknown()
-    pod = reading.existing(server, request, kind)
-    if request.verb == "patch":
-        wanted = patching.apply(request, kind, pod).object
-    else:
-        wanted = decode_body(request, kind, request.body)[0]
-    body = strategy.prepare(kind.default(wanted), pod)
-    if body == pod:
-        return ApiResponse(200, pod)
-    metadata = body["metadata"]
-    body = {**body, "metadata": {**metadata, "generation": pod["metadata"].get("generation", 0) + 1}}
-    writing.refuse(kind, body, strategy.validate(body, pod))
-    if request.options.dry_run:
-        return ApiResponse(200, body)
-    return ApiResponse(200, server.store.put(kind.resource, body))
-
-
 POD_SUBRESOURCES: Mapping[str, Handler] = {
     "binding": _bind,
-    "ephemeralcontainers": _part,
     "eviction": _evict,
     "exec": _exec,
-    "resize": _part,
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from env_core.apiserver import errors, patching, reading
 from env_core.apiserver.decoding import decode_body
-from env_core.apiserver.kind import Kind
+from env_core.apiserver.kind import Kind, SubresourceWrite
 from env_core.apiserver.metadata import validate_object_meta, validate_object_meta_update
 from env_core.apiserver.plugin import Attributes
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
@@ -39,6 +39,8 @@ def write(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         raise errors.resource_unknown()
     if kind.resource == "pods" and subresource in POD_SUBRESOURCES:
         return POD_SUBRESOURCES[subresource](server, request, kind)
+    if subresource in kind.writes:
+        return write_part(server, request, kind, kind.writes[subresource])
     if request.verb not in kind.verbs and not subresource:
         raise errors.method_not_supported(kind.group, kind.plural, request.verb)
     if request.verb == "create":
@@ -261,17 +263,51 @@ def replace(
     all_warnings = (*warnings, *kind.warnings(body)) if request.subresource == "" else warnings
     if request.options.dry_run:
         return ApiResponse(200, body, all_warnings)
+    return ApiResponse(200, server.view(kind, _stored(server, kind, body)), all_warnings)
+
+
+def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: SubresourceWrite) -> ApiResponse:
+    """Write through a subresource whose strategy says which part of the object may change."""
+    old = reading.existing(server, request, kind)
+    if request.verb == "patch":
+        wanted, warnings = patching.apply(request, kind, old).object, tuple[str, ...]()
+    else:
+        wanted, warnings = decode_body(request, kind, request.body)
+    version = (wanted.get("metadata") or {}).get("resourceVersion")
+    if version and version != old["metadata"]["resourceVersion"]:
+        raise errors.conflict(kind.group, kind.plural, request.name)
+    body = strategy.prepare(kind.default(wanted), old)
+    if body == old:
+        return ApiResponse(200, old, warnings)
+    if kind.has_generation and _spec_changed(body, old):
+        generation = old["metadata"].get("generation", 0) + 1
+        body = {**body, "metadata": {**body["metadata"], "generation": generation}}
+    refuse(kind, body, strategy.validate(body, old))
+    if request.options.dry_run:
+        return ApiResponse(200, body, warnings)
+    return ApiResponse(200, _stored(server, kind, body), warnings)
+
+
+def _stored(server: ApiServer, kind: Kind, body: Object) -> Object:
+    """Store a new version; what was waiting for it to go, goes."""
+    stored = server.store.put(kind.resource, body)
     if is_finished(body):
-        server.store.put(kind.resource, body)
-        last = server.store.remove(kind.resource, old_metadata.get("namespace", ""), request.name)
-        return ApiResponse(200, last or body, all_warnings)
-    return ApiResponse(200, server.view(kind, server.store.put(kind.resource, body)), all_warnings)
+        metadata = body["metadata"]
+        return server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"]) or stored
+    return stored
 
 
 def _status_write(kind: Kind, old: Object, body: Object) -> Object:
     status = body.get("status")
     if status is None:
         status = {}
+    # A status write takes annotations along (controllers use it to write both at once), nothing else of the metadata.
+    annotations = (body.get("metadata") or {}).get("annotations")
+    kept = old["metadata"]
+    if annotations and annotations != kept.get("annotations"):
+        return kind.prepare_status(
+            {**old, "metadata": {**kept, "annotations": annotations}, "status": status}, old
+        )
     if status == old.get("status"):
         return old
     return kind.prepare_status({**old, "status": status}, old)
@@ -302,7 +338,10 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
     if admitted is not body:
         body = kind.default(admitted)
     body = kind.prepare_update(body, old)
-    if kind.has_generation and _spec_changed(body, old):
+    is_counted = kind.has_counted_annotations and body["metadata"].get("annotations") != old_metadata.get(
+        "annotations"
+    )
+    if kind.has_generation and (is_counted or _spec_changed(body, old)):
         body = {**body, "metadata": {**body["metadata"], "generation": old_metadata.get("generation", 0) + 1}}
     return old if body == old else body
 
@@ -422,8 +461,8 @@ def _grace(kind: Kind, old: Object, options: Options) -> int:
     if kind.grace is None:
         return 0
     wanted = kind.grace(old)
-    if options.grace_period_seconds is not None and wanted:
-        wanted = max(options.grace_period_seconds, 0)
+    if wanted and options.grace_period_seconds is not None:
+        return options.grace_period_seconds if options.grace_period_seconds >= 0 else 1
     return wanted
 
 

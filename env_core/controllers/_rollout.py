@@ -88,7 +88,7 @@ class Rollout:
         return new
 
     def _note_revision(self, revision: str, entry: Object | None) -> None:
-        """Write the revision on the deployment and a condition, as one status write where the API takes it so."""
+        """Write the revision on the deployment and a condition, as one status write: it takes annotations along."""
         metadata = self.deployment["metadata"]
         notes = _revisions.annotations_of(self.deployment)
         if notes.get(_revisions.REVISION) == revision:
@@ -100,11 +100,8 @@ class Rollout:
         self.deployment = {**self.deployment, "metadata": noted}
         if entry is not None:
             self.write_conditions(statuses.with_condition(statuses.known_conditions(self.deployment), entry))
-        if _revisions.annotations_of(self.deployment).get(_revisions.REVISION) != revision or entry is None:
-            notes = {**_revisions.annotations_of(self.deployment), _revisions.REVISION: revision}
-            changed = {**self.deployment, "metadata": {**self.deployment["metadata"], "annotations": notes}}
-            self.deployment = self.component.api.update(_DEPLOYMENTS, metadata["namespace"], changed)
-            self.has_written_status = True
+        else:
+            self._write(self.deployment.get("status") or {})
 
     def _created(self, revision: int) -> Object | None:
         component, deployment = self.component, self.deployment

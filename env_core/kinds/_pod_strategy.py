@@ -168,9 +168,15 @@ def warnings(obj: Object) -> list[str]:
 
 
 def grace(obj: Object) -> int:
-    """Return the seconds that a deletion without any leaves the pod."""
-    seconds = (obj.get("spec") or {}).get("terminationGracePeriodSeconds")
-    return _GRACE if seconds is None else max(int(seconds), 1) if seconds < 0 else int(seconds)
+    """Return the seconds that a deletion without any leaves the pod: none if no process can be left.
+
+    Source: k8s.io/kubernetes pkg/registry/core/pod CheckGracefulDelete.
+    """
+    spec = obj.get("spec") or {}
+    if not spec.get("nodeName") or (obj.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return 0
+    seconds = spec.get("terminationGracePeriodSeconds")
+    return _GRACE if seconds is None else int(seconds) if seconds >= 0 else 1
 
 
 def qos_class(pod: Object) -> str:

@@ -18,6 +18,7 @@ KIND = Kind(
     subresources=("scale", "status"),
     has_generation=True,
     scale=Scale(),
+    has_counted_annotations=True,
     default=strategy.default,
     prepare_create=strategy.prepare_create,
     prepare_update=strategy.prepare_update,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from env_core.apiserver.kind import Column, Kind, Reader
+from env_core.apiserver.kind import Column, Kind, Reader, SubresourceWrite
 from env_core.kinds._columns_workload import AGE, NAME
 from env_core.kinds._describe_text import LineWriter, annotations_lines, labels_lines, rfc1123z
 from env_core.kinds._policy_rules import kept_spec, kept_status, label_name
@@ -116,6 +116,7 @@ KIND = Kind(
     is_namespaced=False,
     verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
     subresources=("finalize", "status"),
+    writes={"finalize": SubresourceWrite(prepare_finalize, _validate_update)},
     default=_default,
     prepare_create=_prepare_create,
     prepare_update=_prepare_update,

@@ -37,10 +37,12 @@ KIND = Kind(
     validate_status=strategy.validate_status,
     warnings=strategy.warnings,
     grace=strategy.grace,
-    resize=SubresourceWrite(strategy.prepare_resize, strategy.validate_resize),
-    ephemeral_containers=SubresourceWrite(
-        strategy.prepare_ephemeral_containers, strategy.validate_ephemeral_containers
-    ),
+    writes={
+        "resize": SubresourceWrite(strategy.prepare_resize, strategy.validate_resize),
+        "ephemeralcontainers": SubresourceWrite(
+            strategy.prepare_ephemeral_containers, strategy.validate_ephemeral_containers
+        ),
+    },
     field_labels=(
         "metadata.name",
         "metadata.namespace",

@@ -1,0 +1,566 @@
+"""Runs awk programs over records."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+from env_core.shell._awk.formatting import formatted
+from env_core.shell._awk.functions import FUNCTIONS
+from env_core.shell._awk.lexer import AwkProblem
+from env_core.shell._awk.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Conditional,
+    Delete,
+    Element,
+    Evaluate,
+    Expr,
+    Field,
+    ForIn,
+    Grouping,
+    IfElse,
+    Increment,
+    Jump,
+    Loop,
+    Membership,
+    Name,
+    Number,
+    Print,
+    Program,
+    Regex,
+    Rule,
+    Stmt,
+    String,
+    Unary,
+)
+from env_core.shell._awk.printer import Printer
+from env_core.shell._awk.values import Strnum, Value, compare, is_true, to_number, to_string
+from env_core.shell._inputs import read_input
+from env_core.shell._regex import EXTENDED, Expression, RegexProblem, compile_expression
+from env_core.shell.context import Process
+from env_core.shell.filesystem import ShellFileError
+
+_STEPS_MAX: Final = 2_000_000
+_TEXT_MAX: Final = 1024 * 1024
+_FIELDS_MAX: Final = 20_000
+_CALLS_MAX: Final = 20
+
+Array = dict[str, Value]
+Cell = Value | Array
+
+
+class _Jump(Exception):
+    def __init__(self, kind: str, value: Value = "") -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.value = value
+
+
+class Interpreter:
+    """The state of one run: variables, the record, what was printed."""
+
+    def __init__(self, process: Process, program: Program, assignments: list[tuple[str, str]]) -> None:
+        """Prepare to run `program`, with `-v` assignments."""
+        self.process = process
+        self._program = program
+        self.globals: dict[str, Cell] = {
+            "FS": " ", "OFS": " ", "ORS": "\n", "RS": "\n", "NR": 0.0, "FNR": 0.0, "NF": 0.0, "SUBSEP": "\x1c",
+            "CONVFMT": "%.6g", "OFMT": "%.6g", "FILENAME": "", "RSTART": 0.0, "RLENGTH": -1.0,
+            "ENVIRON": {name: Strnum(value) for name, value in process.env.items()},
+        }  # fmt: skip
+        for name, value in assignments:
+            self.globals[name] = Strnum(value)
+        self._frames: list[dict[str, Cell]] = []
+        self._record = ""
+        self._fields: list[Value] | None = []
+        self._in_range: set[int] = set()
+        self.printer = Printer(process)
+        self._steps = _STEPS_MAX
+        self.exit_code = 0
+        self.seed = 0
+
+    def run(self, names: list[str]) -> str:
+        """Run the program over files (or standard input) and return what it printed.
+
+        Raises:
+            AwkProblem: when it fails; `partial` output is in `output()`.
+        """
+        try:
+            for block in self._program.begin:
+                self._execute(block)
+            if self._program.rules or self._program.end:
+                self._records(names)
+        except _Jump as jump:
+            self._leave(jump)
+            if jump.kind != "exit":
+                return self.printer.output()
+        try:
+            for block in self._program.end:
+                self._execute(block)
+        except _Jump as jump:
+            self._leave(jump)
+        self.printer.close_all()
+        return self.printer.output()
+
+    def _leave(self, jump: _Jump) -> None:
+        if jump.kind == "exit" and jump.value != "":
+            self.exit_code = int(to_number(jump.value)) & 0xFF
+
+    def _records(self, names: list[str]) -> None:
+        files = 0
+        for name in names:
+            assigned = re.fullmatch(r"([A-Za-z_]\w*)=(.*)", name, re.DOTALL | re.ASCII)
+            if assigned is not None:
+                self.globals[assigned.group(1)] = Strnum(assigned.group(2))
+                continue
+            if not name:
+                continue
+            files += 1
+            try:
+                text = read_input(self.process, name)
+            except ShellFileError as error:
+                raise AwkProblem(
+                    f"cannot open {name} ({error.reason})", f"open {name}: {error.reason}"
+                ) from None
+            self._file("" if name == "-" else name, text)
+        if not files:
+            self._file("", self.process.stdin)
+
+    def _file(self, name: str, text: str) -> None:
+        self.globals["FILENAME"] = name
+        self.globals["FNR"] = 0.0
+        for record in self._split_records(text):
+            self.globals["NR"] = to_number(self.scalar("NR")) + 1
+            self.globals["FNR"] = to_number(self.scalar("FNR")) + 1
+            self.set_record(record)
+            try:
+                for number, rule in enumerate(self._program.rules):
+                    self._rule(number, rule)
+            except _Jump as jump:
+                if jump.kind != "next":
+                    raise
+
+    def _split_records(self, text: str) -> Iterator[str]:
+        separator = to_string(self.scalar("RS"))
+        if not text:
+            return iter(())
+        if separator == "\n":
+            return iter(text.removesuffix("\n").split("\n"))
+        if separator == "":
+            return iter([each for each in re.split(r"\n{2,}", text.strip("\n")) if each])
+        if len(separator) == 1:
+            return iter(text.removesuffix("\n").removesuffix(separator).split(separator))
+        records = self._expression(separator).regex.split(text.removesuffix("\n"))
+        return iter([each or "" for each in (records[:-1] if records and not records[-1] else records)])
+
+    def _rule(self, number: int, rule: Rule) -> None:
+        if rule.pattern is not None:
+            if rule.last is None:
+                if not is_true(self.value(rule.pattern)):
+                    return
+            elif number in self._in_range or is_true(self.value(rule.pattern)):
+                self._in_range.add(number)
+                if is_true(self.value(rule.last)):
+                    self._in_range.discard(number)
+            else:
+                return
+        if rule.action is None:
+            self.printer.emit(self._record + to_string(self.scalar("ORS")))
+        else:
+            self._execute(rule.action)
+
+    def set_record(self, text: str) -> None:
+        """Make `text` the present record; its fields are split when they are asked for."""
+        self._record = text
+        self._fields = None
+        self.globals["NF"] = 0.0
+
+    def _split(self) -> list[Value]:
+        if self._fields is None:
+            separator = to_string(self.scalar("FS"))
+            self._fields = list(self.split_text(self._record, separator))
+            self.globals["NF"] = float(len(self._fields))
+        return self._fields
+
+    def split_text(self, text: str, separator: str) -> list[Value]:
+        """Return the pieces of `text`: a blank splits at white space, one character at itself, more as an ERE."""
+        if separator == " ":
+            pieces = text.split()
+        elif not text:
+            pieces = []
+        elif separator == "\t" or (len(separator) == 1 and separator not in "\\|^$.[]()*+?{}"):
+            pieces = text.split(separator)
+        elif separator == "":
+            pieces = list(text)
+        elif len(separator) == 1:
+            pieces = text.split(separator)
+        else:
+            expression = self._expression(separator)
+            expression.search(text)
+            pieces = [piece or "" for piece in re.split(f"(?:{_uncaptured(expression.regex.pattern)})", text)]
+        if self.scalar("RS") == "" and separator != " ":
+            pieces = [part for piece in pieces for part in piece.split("\n")]
+        return [Strnum(piece) for piece in pieces[:_FIELDS_MAX]]
+
+    def field(self, index: int) -> Value:
+        """Return `$index`."""
+        if index == 0:
+            return Strnum(self._record)
+        fields = self._split()
+        return fields[index - 1] if index <= len(fields) else Strnum("")
+
+    def set_field(self, index: int, value: Value) -> None:
+        """Assign to `$index`; the record is joined anew by OFS."""
+        if index == 0:
+            self.set_record(to_string(value, self.template()))
+            return
+        if index > _FIELDS_MAX:
+            raise AwkProblem(f"program limit exceeded: maximum number of fields size={_FIELDS_MAX}")
+        fields = self._split()
+        fields += [""] * (index - len(fields))
+        fields[index - 1] = Strnum(value) if isinstance(value, Strnum) else to_string(value, self.template())
+        self.globals["NF"] = float(len(fields))
+        self._join()
+
+    def _join(self) -> None:
+        joiner = to_string(self.scalar("OFS"))
+        self._record = joiner.join(to_string(value) for value in self._fields or [])
+
+    def template(self) -> str:
+        """Return CONVFMT."""
+        return to_string(self.scalar("CONVFMT"))
+
+    def scalar(self, name: str) -> Value:
+        """Return a variable's value; unset ones are the empty Strnum (0 as a number)."""
+        if name == "NF":
+            self._split()
+        cell = self._scope(name).get(name, Strnum(""))
+        if isinstance(cell, dict):
+            raise AwkProblem(f"type error in use of array {name}")
+        return cell
+
+    def cell(self, name: str) -> Cell | None:
+        """Return what a name holds, if anything."""
+        return self._scope(name).get(name)
+
+    def _scope(self, name: str) -> dict[str, Cell]:
+        if self._frames and name in self._frames[-1]:
+            return self._frames[-1]
+        return self.globals
+
+    def array(self, name: str) -> Array:
+        """Return an array, made on first use."""
+        scope = self._scope(name)
+        cell = scope.get(name)
+        if cell is None or (isinstance(cell, str) and cell == "" and scope is not self.globals):
+            cell = {}
+            scope[name] = cell
+        if not isinstance(cell, dict):
+            raise AwkProblem(f"type error in use of {name}: not an array")
+        return cell
+
+    def assign(self, target: Expr, value: Value) -> None:
+        """Assign to a variable, field or element."""
+        if isinstance(value, str) and len(value) > _TEXT_MAX:
+            raise AwkProblem("program limit exceeded: string too long")
+        if isinstance(target, Name):
+            if isinstance(self._scope(target.name).get(target.name), dict):
+                raise AwkProblem(f"type error in use of array {target.name}")
+            if target.name == "NF":
+                self._resize(int(to_number(value)))
+            else:
+                self._scope(target.name)[target.name] = value
+        elif isinstance(target, Element):
+            self.array(target.name)[self._subscript(target.subscripts)] = value
+        elif isinstance(target, Field):
+            self.set_field(self._field_index(target), value)
+
+    def _resize(self, count: int) -> None:
+        if not 0 <= count <= _FIELDS_MAX:
+            raise AwkProblem(f"program limit exceeded: maximum number of fields size={_FIELDS_MAX}")
+        fields = self._split()
+        del fields[count:]
+        fields += [""] * (count - len(fields))
+        self.globals["NF"] = float(count)
+        self._join()
+
+    def _subscript(self, subscripts: tuple[Expr, ...]) -> str:
+        if len(subscripts) == 1:
+            return to_string(self.value(subscripts[0]), self.template())
+        joiner = to_string(self.scalar("SUBSEP"))
+        return joiner.join(to_string(self.value(each), self.template()) for each in subscripts)
+
+    def _field_index(self, node: Field) -> int:
+        number = to_number(self.value(node.index))
+        index = int(number) if math.isfinite(number) else _FIELDS_MAX + 1
+        if index < 0:
+            place = f'\tFILENAME="{to_string(self.scalar("FILENAME"))}"'
+            counts = " ".join(f"{name}={to_string(self.scalar(name))}" for name in ("FNR", "NR"))
+            raise AwkProblem(
+                f"run time error: negative field index ${index}\n{place} {counts}", f"field {index}"
+            )
+        return index
+
+    def _execute(self, statement: Stmt) -> None:
+        self._steps -= 1
+        if self._steps < 0:
+            raise AwkProblem("stopped: the program runs too long")
+        _STATEMENTS[type(statement)](self, statement)
+
+    def _block(self, node: Block) -> None:
+        for statement in node.body:
+            self._execute(statement)
+
+    def _evaluate(self, node: Evaluate) -> None:
+        self.value(node.value)
+
+    def _if(self, node: IfElse) -> None:
+        if is_true(self.value(node.condition)):
+            self._execute(node.yes)
+        elif node.no is not None:
+            self._execute(node.no)
+
+    def _loop(self, node: Loop) -> None:
+        if node.start is not None:
+            self._execute(node.start)
+        unchecked = node.checks_last
+        while unchecked or node.condition is None or is_true(self.value(node.condition)):
+            unchecked = False
+            try:
+                self._execute(node.body)
+            except _Jump as jump:
+                if jump.kind == "break":
+                    break
+                if jump.kind != "continue":
+                    raise
+            if node.step is not None:
+                self._execute(node.step)
+
+    def _for_in(self, node: ForIn) -> None:
+        array = self.array(node.array)
+        for key in list(array):
+            if key not in array:
+                continue
+            self.assign(node.name, Strnum(key))
+            try:
+                self._execute(node.body)
+            except _Jump as jump:
+                if jump.kind == "break":
+                    break
+                if jump.kind != "continue":
+                    raise
+
+    def _jump(self, node: Jump) -> None:
+        raise _Jump(node.kind, "" if node.value is None else self.value(node.value))
+
+    def _delete(self, node: Delete) -> None:
+        array = self.array(node.name)
+        if node.subscripts is None:
+            array.clear()
+        else:
+            array.pop(self._subscript(node.subscripts), None)
+
+    def _print(self, node: Print) -> None:
+        if node.is_formatted:
+            values = [self.value(each) for each in node.arguments]
+            text = formatted(to_string(values[0], self.template()), values[1:], self.template())
+        else:
+            template = to_string(self.scalar("OFMT"))
+            if node.arguments:
+                joiner = to_string(self.scalar("OFS"))
+                text = joiner.join(to_string(self.value(each), template) for each in node.arguments)
+            else:
+                text = self._record
+            text += to_string(self.scalar("ORS"))
+        if node.target is None:
+            self.printer.emit(text)
+        else:
+            self.printer.redirect(node.redirect, to_string(self.value(node.target), self.template()), text)
+
+    def value(self, node: Expr) -> Value:
+        """Return the value of an expression."""
+        self._steps -= 1
+        if self._steps < 0:
+            raise AwkProblem("stopped: the program runs too long")
+        return _EXPRESSIONS[type(node)](self, node)
+
+    def _field_value(self, node: Field) -> Value:
+        return self.field(self._field_index(node))
+
+    def _element(self, node: Element) -> Value:
+        array = self.array(node.name)
+        key = self._subscript(node.subscripts)
+        if key not in array:
+            array[key] = Strnum("")
+        return array[key]
+
+    def _assign(self, node: Assign) -> Value:
+        if node.operator == "=":
+            value = self.value(node.value)
+        else:
+            right = to_number(self.value(node.value))
+            value = self._arithmetic(node.operator[:-1], to_number(self.value(node.target)), right)
+        self.assign(node.target, value)
+        return value
+
+    def _increment(self, node: Increment) -> Value:
+        before = to_number(self.value(node.target))
+        self.assign(node.target, before + node.step)
+        return before + node.step if node.is_prefix else before
+
+    def _binary(self, node: Binary) -> Value:
+        operator = node.operator
+        if operator == "&&":
+            return float(is_true(self.value(node.left)) and is_true(self.value(node.right)))
+        if operator == "||":
+            return float(is_true(self.value(node.left)) or is_true(self.value(node.right)))
+        if operator in ("~", "!~"):
+            text = to_string(self.value(node.left), self.template())
+            found = self.matcher(node.right).search(text) is not None
+            return float(found == (operator == "~"))
+        left, right = self.value(node.left), self.value(node.right)
+        if operator == "":
+            template = self.template()
+            text = to_string(left, template) + to_string(right, template)
+            if len(text) > _TEXT_MAX:
+                raise AwkProblem("program limit exceeded: string too long")
+            return text
+        if operator in _COMPARISONS:
+            return float(_COMPARISONS[operator](compare(left, right, self.template())))
+        return self._arithmetic(operator, to_number(left), to_number(right))
+
+    def _arithmetic(self, operator: str, left: float, right: float) -> float:
+        if operator in ("/", "%") and right == 0:
+            if operator == "/":
+                raise AwkProblem("division by zero", "zero")
+            raise AwkProblem("division by zero in %", "zero")
+        try:
+            if operator == "+":
+                return left + right
+            if operator == "-":
+                return left - right
+            if operator == "*":
+                return left * right
+            if operator == "/":
+                return left / right
+            if operator == "%":
+                return math.fmod(left, right)
+            return math.pow(left, right)
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            return math.nan
+
+    def _unary(self, node: Unary) -> Value:
+        value = self.value(node.operand)
+        if node.operator == "!":
+            return float(not is_true(value))
+        return -to_number(value) if node.operator == "-" else to_number(value)
+
+    def _conditional(self, node: Conditional) -> Value:
+        return self.value(node.yes if is_true(self.value(node.condition)) else node.no)
+
+    def _membership(self, node: Membership) -> Value:
+        return float(self._subscript(node.subscripts) in self.array(node.name))
+
+    def _grouping(self, node: Grouping) -> Value:
+        return self._subscript(node.items)
+
+    def _regex(self, node: Regex) -> Value:
+        return float(self._expression(node.source).search(self._record) is not None)
+
+    def _expression(self, source: str) -> Expression:
+        try:
+            return compile_expression(source, EXTENDED, escapes=True)
+        except RegexProblem as problem:
+            raise AwkProblem(_bad_regex(source, problem), f"regex {source}: {problem.text}") from None
+
+    def matcher(self, node: Expr) -> Expression:
+        """Return the expression that `node` stands for: its source, or its value taken as one."""
+        if isinstance(node, Regex):
+            return self._expression(node.source)
+        return self._expression(to_string(self.value(node), self.template()))
+
+    def _call(self, node: Call) -> Value:
+        if node.is_builtin:
+            return FUNCTIONS[node.name](self, node.arguments)
+        function = self._program.functions[node.name]
+        if len(self._frames) >= _CALLS_MAX:
+            raise AwkProblem("function calls nested too deep")
+        frame: dict[str, Cell] = {}
+        for index, parameter in enumerate(function.parameters):
+            if index >= len(node.arguments):
+                frame[parameter] = Strnum("")
+                continue
+            argument = node.arguments[index]
+            if isinstance(argument, Name):
+                cell = self._scope(argument.name).get(argument.name)
+                if cell is None:
+                    frame[parameter] = Strnum("")
+                else:
+                    frame[parameter] = cell
+            else:
+                frame[parameter] = self.value(argument)
+        self._frames.append(frame)
+        try:
+            self._execute(function.body)
+        except _Jump as jump:
+            if jump.kind != "return":
+                raise
+            return jump.value
+        finally:
+            self._frames.pop()
+        return ""
+
+
+def _bad_regex(source: str, problem: RegexProblem) -> str:
+    reason = "missing ')'" if "(" in problem.text else problem.text
+    return f"line 1: regular expression compile failed ({reason})\n{source}"
+
+
+@lru_cache(maxsize=256)
+def _uncaptured(source: str) -> str:
+    """Return a translated expression with its groups no longer capturing, for splitting."""
+    return re.sub(r"(?<!\\)\((?!\?)", "(?:", source)
+
+
+_COMPARISONS: Final[dict[str, Callable[[int], bool]]] = {
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    "==": lambda order: order == 0,
+    "!=": lambda order: order != 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+}
+_STATEMENTS: Final[dict[type, Callable[[Interpreter, Any], None]]] = {
+    Block: Interpreter._block,
+    Evaluate: Interpreter._evaluate,
+    IfElse: Interpreter._if,
+    Loop: Interpreter._loop,
+    ForIn: Interpreter._for_in,
+    Jump: Interpreter._jump,
+    Delete: Interpreter._delete,
+    Print: Interpreter._print,
+}
+_EXPRESSIONS: Final[dict[type, Callable[[Interpreter, Any], Value]]] = {
+    Number: lambda _, node: node.value,
+    String: lambda _, node: node.value,
+    Regex: Interpreter._regex,
+    Name: lambda interpreter, node: interpreter.scalar(node.name),
+    Field: Interpreter._field_value,
+    Element: Interpreter._element,
+    Assign: Interpreter._assign,
+    Increment: Interpreter._increment,
+    Binary: Interpreter._binary,
+    Unary: Interpreter._unary,
+    Conditional: Interpreter._conditional,
+    Membership: Interpreter._membership,
+    Grouping: Interpreter._grouping,
+    Call: Interpreter._call,
+}

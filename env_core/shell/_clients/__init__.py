@@ -1,0 +1,1 @@
+"""Network clients: curl, wget, name lookups, nc, ping, redis-cli."""

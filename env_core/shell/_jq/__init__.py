@@ -1,0 +1,1 @@
+"""The jq language: reader, parser, evaluator."""

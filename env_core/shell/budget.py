@@ -1,0 +1,62 @@
+"""How much one line may do before it is stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+STEPS_MAX: Final = 5000
+ITERATIONS_MAX: Final = 1000
+DEPTH_MAX: Final = 45
+
+
+class LimitReached(Exception):
+    """The line did more than one line may; `text` tells what."""
+
+    def __init__(self, text: str) -> None:
+        """Record what was too much."""
+        super().__init__(text)
+        self.text = text
+
+
+@dataclass(slots=True)
+class Budget:
+    """What a line, with every shell that it starts, may still spend."""
+
+    steps: int = STEPS_MAX
+    iterations: int = ITERATIONS_MAX
+    depth: int = 0
+
+    def step(self) -> None:
+        """Count one command.
+
+        Raises:
+            LimitReached: after `STEPS_MAX` commands.
+        """
+        self.steps -= 1
+        if self.steps < 0:
+            raise LimitReached(f"stopped after {STEPS_MAX} commands")
+
+    def iterate(self) -> None:
+        """Count one turn of a loop.
+
+        Raises:
+            LimitReached: after `ITERATIONS_MAX` turns.
+        """
+        self.iterations -= 1
+        if self.iterations < 0:
+            raise LimitReached(f"stopped after {ITERATIONS_MAX} loop iterations")
+
+    def enter(self) -> None:
+        """Go one level deeper; every `enter` needs its `leave`.
+
+        Raises:
+            LimitReached: below `DEPTH_MAX` levels.
+        """
+        if self.depth >= DEPTH_MAX:
+            raise LimitReached(f"stopped at {DEPTH_MAX} levels of nesting")
+        self.depth += 1
+
+    def leave(self) -> None:
+        """Go back up one level."""
+        self.depth -= 1

@@ -1,0 +1,1 @@
+"""Programs of the shell, one per module, each with one constant `BUILTIN`."""

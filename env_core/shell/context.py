@@ -1,0 +1,165 @@
+"""What a program of the shell sees: its file system, its process, and the other programs."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+
+from env_core.shell.budget import Budget
+from env_core.shell.filesystem import FileSystem, ShellFileError
+from env_core.world import Output
+
+__all__ = ["FileSystem", "Interrupted", "Process", "Program", "ShellFileError"]
+
+
+class Interrupted(Exception):
+    """Raised out of `Process.advance` when virtual time reaches the deadline that `timeout` set.
+
+    `output` is what a shell on the way had printed so far.
+    """
+
+    def __init__(self, output: Output | None = None) -> None:
+        """Record the output so far, if known."""
+        super().__init__()
+        self.output = output
+
+
+class Process:
+    """One running program.
+
+    `stdin` is all that is left to read; reading it marks it as read, so that `while read` loops know whether a
+    command in their body took their input. `advance` lets virtual milliseconds pass. A program that waits
+    should stop by itself at `deadline_ms`, printing what it has; otherwise `advance` raises `Interrupted` there.
+    """
+
+    __slots__ = (
+        "_advance",
+        "_stdin",
+        "budget",
+        "cwd",
+        "deadline_ms",
+        "env",
+        "flavour",
+        "fs",
+        "hostname",
+        "now_ms",
+        "programs",
+        "stdin_was_read",
+        "user",
+    )
+
+    def __init__(
+        self,
+        stdin: str = "",
+        fs: FileSystem | None = None,
+        env: dict[str, str] | None = None,
+        cwd: str = "/root",
+        now_ms: Callable[[], int] = lambda: 0,
+        advance: Callable[[int], None] = lambda duration_ms: None,
+        programs: Mapping[str, Program] | None = None,
+        user: str = "root",
+        hostname: str = "toolbox",
+        *,
+        flavour: str = "gnu",
+        deadline_ms: int | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        """Describe a process.
+
+        `flavour` is "gnu" (Debian's tools) or "busybox"; `budget` is that of the shell that started it.
+        """
+        self._stdin = stdin
+        self.stdin_was_read = False
+        self.fs = FileSystem() if fs is None else fs
+        self.env = {} if env is None else env
+        self.cwd = cwd
+        self.now_ms = now_ms
+        self._advance = advance
+        self.programs: Mapping[str, Program] = {} if programs is None else programs
+        self.user = user
+        self.hostname = hostname
+        self.flavour = flavour
+        self.deadline_ms = deadline_ms
+        self.budget = budget
+
+    @property
+    def stdin(self) -> str:
+        """The rest of standard input."""
+        self.stdin_was_read = True
+        return self._stdin
+
+    @property
+    def is_busybox(self) -> bool:
+        """Whether the tools are BusyBox applets."""
+        return self.flavour == "busybox"
+
+    def advance(self, duration_ms: int) -> None:
+        """Let virtual time pass.
+
+        Raises:
+            Interrupted: when the deadline comes first; time stands at the deadline then.
+        """
+        if self.deadline_ms is not None:
+            left_ms = self.deadline_ms - self.now_ms()
+            if duration_ms >= left_ms:
+                self._advance(max(left_ms, 0))
+                raise Interrupted
+        self._advance(duration_ms)
+
+    def path(self, name: str) -> str:
+        """Return the absolute, normalised path of `name`."""
+        joined = posixpath.normpath(posixpath.join(self.cwd, name))
+        return joined[1:] if joined.startswith("//") else joined
+
+    def child(
+        self,
+        stdin: str | None = None,
+        env: dict[str, str] | None = None,
+        cwd: str | None = None,
+        deadline_ms: int | None = None,
+    ) -> Process:
+        """Return a process that differs only in what is given; an earlier deadline of the parent stays."""
+        if deadline_ms is None or (self.deadline_ms is not None and self.deadline_ms < deadline_ms):
+            deadline_ms = self.deadline_ms
+        return Process(
+            self._stdin if stdin is None else stdin,
+            self.fs,
+            self.env if env is None else env,
+            self.cwd if cwd is None else cwd,
+            self.now_ms,
+            self._advance,
+            self.programs,
+            self.user,
+            self.hostname,
+            flavour=self.flavour,
+            deadline_ms=deadline_ms,
+            budget=self.budget,
+        )
+
+    def find(self, name: str) -> Program | None:
+        """Return the program that `name` (a bare name or a path into a bin directory) starts, if any."""
+        directory, _, base = name.rpartition("/")
+        if directory and (directory not in BIN_DIRECTORIES or self.fs.exists(name)):
+            return None
+        return self.programs.get(base)
+
+    def start(
+        self, argv: list[str], stdin: str | None = None, env: dict[str, str] | None = None
+    ) -> Output | None:
+        """Run another program as a child and return what it leaves, or None when there is no such program.
+
+        Raises:
+            LimitReached: when the line has started too many programs.
+        """
+        program = self.find(argv[0]) if argv else None
+        if program is None:
+            return None
+        if self.budget is not None:
+            self.budget.step()
+        return program(self.child(stdin=stdin, env=env), argv)
+
+
+Program = Callable[[Process, list[str]], Output]
+"""A program: its process and its argv (the name comes first), to what it leaves behind."""
+
+BIN_DIRECTORIES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
