@@ -53,7 +53,7 @@ def status(code: int, reason: str, message: str, details: Object | None = None) 
     }
     if reason:
         built["reason"] = reason
-    if details:
+    if details is not None:
         built["details"] = {key: value for key, value in details.items() if value not in ("", None)}
     return built
 
@@ -73,9 +73,9 @@ def not_found(group: str, resource: str, name: str) -> StatusError:
     return StatusError(status(404, "NotFound", message, _details(group, resource, name)))
 
 
-def already_exists(group: str, resource: str, name: str) -> StatusError:
-    """409: the name is taken."""
-    message = f'{qualified(group, resource)} "{name}" already exists'
+def already_exists(group: str, resource: str, name: str, prefix: str = "") -> StatusError:
+    """409: the name is taken; `prefix` stands before the text ("object is being deleted: ")."""
+    message = f'{prefix}{qualified(group, resource)} "{name}" already exists'
     return StatusError(status(409, "AlreadyExists", message, _details(group, resource, name)))
 
 

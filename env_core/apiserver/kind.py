@@ -95,7 +95,7 @@ def no_warnings(_obj: Object) -> list[str]:
     return []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind:
     """One resource: identity, defaults, validation, columns, describe.
 

@@ -81,7 +81,7 @@ def _plainly(request: ApiRequest, live: Object) -> tuple[Any, tuple[str, ...]]:
 
 
 def _refused(error: PatchError) -> errors.StatusError:
-    details: Object | None = {"causes": [{"message": error.message}]} if error.is_bodyless else None
+    details: Object | None = {} if error.is_bodyless else None
     return errors.StatusError(errors.status(error.code, error.reason, error.message, details))
 
 

@@ -96,8 +96,12 @@ def create(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     # Reading from storage defaults again: what validation did not see may still be filled in.
     body = kind.default(body)
     name = body["metadata"]["name"]
-    if server.store.get(kind.resource, namespace, name) is not None:
-        raise errors.already_exists(kind.group, kind.plural, name)
+    existing = server.store.get(kind.resource, namespace, name)
+    if existing is not None:
+        is_going = "deletionTimestamp" in existing["metadata"]
+        raise errors.already_exists(
+            kind.group, kind.plural, name, "object is being deleted: " if is_going else ""
+        )
     all_warnings = (*warnings, *kind.warnings(body))
     if request.options.dry_run:
         return ApiResponse(201, body, all_warnings)
@@ -209,10 +213,15 @@ def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     body, warnings = decode_body(request, kind, request.body)
     name = (body.get("metadata") or {}).get("name", "")
     if name != request.name:
-        text = f"the name of the object ({name}) does not match the name on the URL ({request.name})"
-        raise errors.bad_request(text)
+        raise _wrong_name(name, request)
     old = reading.existing(server, request, kind)
     return replace(server, request, kind, old, body, warnings)
+
+
+def _wrong_name(name: str, request: ApiRequest) -> errors.StatusError:
+    return errors.bad_request(
+        f"the name of the object ({name}) does not match the name on the URL ({request.name})"
+    )
 
 
 def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -224,8 +233,9 @@ def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     old = reading.existing(server, request, kind)
     decoded = patching.apply(request, kind, old)
     body = decoded.object
-    if (body.get("metadata") or {}).get("name") != request.name:
-        raise errors.bad_request("the name of the object does not match the name on the URL")
+    name = (body.get("metadata") or {}).get("name", "")
+    if name != request.name:
+        raise _wrong_name(name, request)
     return replace(server, request, kind, old, body, decoded.warnings)
 
 

@@ -1,0 +1,44 @@
+"""`kubectl proxy`: refused, this terminal has no ports."""
+
+from __future__ import annotations
+
+from env_core.kubectl.context import Context
+from env_core.kubectl.screen import Failure
+from env_core.kubectl.verb import Args, Duration, Flag, Verb
+from env_core.world import Output
+
+
+def _run(_ctx: Context, _args: Args) -> Output:
+    raise Failure(
+        "proxy is not simulated: nothing in this terminal can listen on a port; use kubectl get --raw PATH"
+    )
+
+
+VERB = Verb(
+    name="proxy",
+    usage="proxy [--port=PORT] [--www=static-dir] [--www-prefix=prefix] [--api-prefix=prefix]",
+    summary="Serves the API on a local port.",
+    flags=(
+        Flag("accept-hosts", str, default=r"^localhost$,^127\.0\.0\.1$,^\[::1\]$", words="Hosts to accept."),
+        Flag("accept-paths", str, default="^.*", words="Paths to accept."),
+        Flag("address", str, default="127.0.0.1", words="Address to listen on."),
+        Flag("api-prefix", str, default="/", words="Prefix of the API."),
+        Flag("append-server-path", bool, words="Add the server's own path."),
+        Flag("disable-filter", bool, words="Accept every request."),
+        Flag("keepalive", Duration, default="0s", words="Time between keep-alive probes."),
+        Flag("port", int, shorthand="p", default=8001, words="Port to listen on."),
+        Flag("reject-methods", str, default="^$", words="Methods to reject."),
+        Flag(
+            "reject-paths",
+            str,
+            default="^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach",
+            words="Paths to reject.",
+        ),
+        Flag("unix-socket", str, shorthand="u", words="Socket to listen on."),
+        Flag("www", str, shorthand="w", words="Directory to serve too."),
+        Flag("www-prefix", str, shorthand="P", default="/static/", words="Prefix of that directory."),
+    ),
+    run=_run,
+    source="k8s.io/kubectl pkg/cmd/proxy",
+    unrecorded="serving itself: it is refused",
+)
