@@ -181,9 +181,9 @@ class RecordedCluster:
             is_own = name == "shop.example.com"
             if kind == "A":
                 return Answer(
-                    records=((name, "A", OUTSIDE[name]),), is_recursive=True, is_authoritative=is_own
+                    records=((name, "A", OUTSIDE[name]),), is_recursive=not is_own, is_authoritative=is_own
                 )
-            return Answer(is_recursive=True, authority=ROOT_AUTHORITY)
+            return Answer(is_recursive=not is_own, authority=ROOT_AUTHORITY)
         if name == "broken.example.org":
             return Answer(rcode="SERVFAIL", is_recursive=True, is_authoritative=False)
         if name == "refused.example.org":

@@ -50,7 +50,7 @@ def _pattern(template: str, names: tuple[str, ...]) -> re.Pattern[str]:
         if name not in PATTERNS and name not in names and not width:
             continue
         out.append(re.escape(template[position : found.start()]))
-        out.append(r"[ \d.kM]{%s}" % width if width else PATTERNS.get(name, r"\d+(?:\.\d+)?"))
+        out.append(rf"[ \d.kM]{{{width}}}" if width else PATTERNS.get(name, r"\d+(?:\.\d+)?"))
         position = found.end()
     out.append(re.escape(template[position:]))
     return re.compile("".join(out))

@@ -17,6 +17,14 @@ Params = Mapping[str, str]
 Script = tuple[str, ...]
 
 
+WAIT_SPREAD_MS = 45_000
+
+
+def drawn_wait(stream: Stream, waits_ms: tuple[int, ...]) -> str:
+    """Draw how long ago the last change was: one of the usual waits and up to 45 s more, in milliseconds."""
+    return str(stream.choice(waits_ms) + stream.below(WAIT_SPREAD_MS))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """One incident template.

@@ -6,20 +6,20 @@ from env_core.cluster import Cluster
 from env_core.scenarios.platform import DELIVERY, wait_healthy
 from env_core.sim.rng import Stream
 from env_core.sim.timefmt import rfc3339
-from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script
+from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script, drawn_wait
 from env_core.verify.checks import Check
 from env_core.verify.checks.keep import Allowance
 from env_core.verify.checks.services import answers, host_names_service
 from env_core.verify.checks.workloads import deployment_serves, environment_follows_config
 
 HOSTS = ("redis-bad", "redis-shadow", "redis-primary-typo")
-WAITS_MS = ("45000", "120000", "300000")
+WAITS_MS = (45000, 120000, 300000)
 
 
 def _draw(stream: Stream) -> Params:
     return {
         "host": stream.choice(HOSTS),
-        "wait_ms": stream.choice(WAITS_MS),
+        "wait_ms": drawn_wait(stream, WAITS_MS),
         "is_rolled_out": stream.choice(("yes", "halfway")),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
-from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script
+from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script, drawn_wait
 from env_core.suites.tron.scenarios.bad_rollout_wrong_redis_host import roll_out_host
 from env_core.suites.tron.scenarios.service_selector_mismatch import break_selector
 from env_core.verify.checks import Check
@@ -17,7 +17,7 @@ from env_core.verify.checks.workloads import deployment_serves, environment_foll
 POLICIES = ("block-redis-egress", "deny-nginx-egress")
 ANNOTATIONS = ("review-window-a", "review-window-b", "audit-followup")
 DRIFTS = ("host", "selector")
-WAITS_MS = ("60000", "180000", "300000")
+WAITS_MS = (60000, 180000, 300000)
 _SHADOW = "redis-shadow"
 
 
@@ -26,7 +26,7 @@ def _draw(stream: Stream) -> Params:
         "policy": stream.choice(POLICIES),
         "drift": stream.choice(DRIFTS),
         "annotation": stream.choice(ANNOTATIONS),
-        "wait_ms": stream.choice(WAITS_MS),
+        "wait_ms": drawn_wait(stream, WAITS_MS),
     }
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
-from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script
+from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script, drawn_wait
 from env_core.verify.checks import Check
 from env_core.verify.checks.keep import Allowance
 from env_core.verify.checks.services import answers, service_reaches
 from env_core.verify.checks.workloads import deployment_serves
 
 SELECTORS = ("redis-canary", "redis-shadow", "redis-v2")
-WAITS_MS = ("60000", "240000")
+WAITS_MS = (60000, 240000)
 
 
 def _draw(stream: Stream) -> Params:
-    return {"selector": stream.choice(SELECTORS), "wait_ms": stream.choice(WAITS_MS)}
+    return {"selector": stream.choice(SELECTORS), "wait_ms": drawn_wait(stream, WAITS_MS)}
 
 
 def _inject(cluster: Cluster, params: Params) -> None:

@@ -1,0 +1,249 @@
+"""The rules on small worlds of made-up names: each contradiction is found and repaired where it is declared."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+import kubedrill.policies
+from kubedrill.models import ClusterSummary, KubeObservation
+from kubedrill.policies._evidence import Evidence, host_and_port, namespace_of, pods
+from kubedrill.policies._repairs import repairs
+from kubedrill.policies.heuristic import HeuristicPolicy
+from kubedrill.policies.scripted import ScriptedPolicy
+
+DNS = {"ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]}
+
+
+def deployment(name, port, *, config=None, env=(), replicas=1):
+    labels = {"tier": name}
+    container = {"name": "main", "ports": [{"containerPort": port, "name": "p"}], "env": list(env)}
+    if config:
+        container["envFrom"] = [{"configMapRef": {"name": config}}]
+    return {
+        "replicas": replicas,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": {**labels, "release": "7"}}, "spec": {"containers": [container]}},
+    }
+
+
+def world(**changes):
+    objects = {
+        ("Deployment", "shop"): deployment("shop", 3000, config="settings"),
+        ("Deployment", "ledger"): deployment("ledger", 5432),
+        ("Service", "shop"): {"selector": {"tier": "shop"}, "ports": [{"port": 80, "targetPort": 3000}]},
+        ("Service", "ledger"): {"selector": {"tier": "ledger"}, "ports": [{"port": 5433, "targetPort": "p"}]},
+        ("ConfigMap", "settings"): {"LEDGER_HOST": "ledger", "LEDGER_PORT": "5433", "MODE": "fast"},
+        ("Ingress", "front"): {
+            "rules": [{"host": "shop.example", "http": {"paths": [{"path": "/", "backend": {}}]}}]
+        },
+        ("NetworkPolicy", "base"): {
+            "podSelector": {"matchLabels": {"tier": "ledger"}},
+            "policyTypes": ["Ingress"],
+            "ingress": [
+                {"from": [{"podSelector": {"matchLabels": {"tier": "shop"}}}], "ports": [{"port": 5432}]}
+            ],
+        },
+    }
+    for key, value in changes.items():
+        kind, name = key.split("__")
+        objects[kind, name] = value
+    lines = []
+    for (kind, name), content in objects.items():
+        spec, data = ("", json.dumps(content)) if kind == "ConfigMap" else (json.dumps(content), "")
+        lines.append(f"{kind}\t{name}\t{spec}\t{data}")
+    return Evidence.parsed("market", "\n".join(lines) + "\n")
+
+
+def only(evidence, brief=""):
+    found = repairs(evidence, brief)
+    assert len(found) == 1, found
+    return found[0]
+
+
+def patch_of(repair):
+    words = shlex.split(repair.command)
+    assert words[:3] == ["kubectl", "-n", "market"]
+    return words[3:6], json.loads(words[words.index("-p") + 1])
+
+
+def test_a_world_without_contradictions_needs_no_repair():
+    assert repairs(world(), "http://shop.example/cart fails") == []
+
+
+def test_a_service_that_selects_nothing_gets_the_stable_labels_of_its_workload():
+    evidence = world(
+        Service__ledger={"selector": {"tier": "ledger-v2"}, "ports": [{"port": 5433, "targetPort": "p"}]}
+    )
+    assert patch_of(only(evidence)) == (
+        ["patch", "service", "ledger"],
+        {"spec": {"selector": {"tier": "ledger"}}},
+    )
+
+
+def test_a_selector_with_a_key_that_nobody_has_is_replaced_whole():
+    evidence = world(
+        Service__ledger={"selector": {"role": "ledger"}, "ports": [{"port": 5433, "targetPort": "p"}]}
+    )
+    assert patch_of(only(evidence))[1] == {"spec": {"selector": {"role": None, "tier": "ledger"}}}
+
+
+@pytest.mark.parametrize("value", ["ledger-old", "legder", "ledger.elsewhere.svc", "db-primary"])
+def test_a_setting_that_names_no_service_is_repaired_in_its_configmap_and_its_readers_are_restarted(value):
+    evidence = world(ConfigMap__settings={"LEDGER_HOST": value, "LEDGER_PORT": "5433"})
+    if "." in value:
+        assert repairs(evidence, "") == []
+        return
+    repair = only(evidence)
+    assert patch_of(repair) == (["patch", "configmap", "settings"], {"data": {"LEDGER_HOST": "ledger"}})
+    assert repair.stale == ("shop",)
+
+
+def test_a_wrong_host_inside_a_url_is_replaced_there():
+    evidence = world(ConfigMap__settings={"LEDGER_URL": "postgres://app@ledgr:5433/books"})
+    assert patch_of(only(evidence))[1] == {"data": {"LEDGER_URL": "postgres://app@ledger:5433/books"}}
+
+
+def test_a_wrong_host_in_the_template_is_set_there():
+    broken = deployment("shop", 3000, env=[{"name": "LEDGER_HOST", "value": "ledgr"}])
+    assert (
+        only(world(Deployment__shop=broken)).command
+        == "kubectl -n market set env deployment/shop -c main LEDGER_HOST=ledger"
+    )
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "ledger",
+        "ledger.market",
+        "ledger.market.svc",
+        "ledger.market.svc.cluster.local",
+        "10.0.0.7",
+        "db.example.com",
+        "localhost",
+    ],
+)
+def test_a_host_that_exists_or_is_elsewhere_is_left_alone(host):
+    assert repairs(world(ConfigMap__settings={"LEDGER_HOST": host, "LEDGER_PORT": "5433"}), "") == []
+
+
+def test_a_policy_that_lets_nothing_out_is_opened_to_what_its_pods_need_and_to_dns():
+    closed = {"podSelector": {"matchLabels": {"tier": "shop"}}, "policyTypes": ["Egress"]}
+    target, patch = patch_of(only(world(NetworkPolicy__shut=closed)))
+    assert target == ["patch", "networkpolicy", "shut"]
+    peer = {
+        "to": [{"podSelector": {"matchLabels": {"tier": "ledger"}}}],
+        "ports": [{"protocol": "TCP", "port": 5432}],
+    }
+    assert patch == {"spec": {"egress": [peer, DNS]}}
+
+
+def test_a_policy_that_lets_enough_out_is_left_alone():
+    peer = {"to": [{"podSelector": {"matchLabels": {"tier": "ledger"}}}], "ports": [{"port": 5432}]}
+    open_enough = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [peer, DNS]}
+    assert repairs(world(NetworkPolicy__fine=open_enough), "") == []
+
+
+def test_a_policy_that_shuts_out_a_reader_is_opened_to_it():
+    closed = {"podSelector": {"matchLabels": {"tier": "ledger"}}, "policyTypes": ["Ingress"], "ingress": []}
+    target, patch = patch_of(only(world(NetworkPolicy__base=closed)))
+    assert target == ["patch", "networkpolicy", "base"]
+    assert patch["spec"]["ingress"] == [
+        {
+            "from": [{"podSelector": {"matchLabels": {"tier": "shop"}}}],
+            "ports": [{"protocol": "TCP", "port": 5432}],
+        }
+    ]
+
+
+def test_two_causes_are_both_found():
+    closed = {"podSelector": {"matchLabels": {"tier": "shop"}}, "policyTypes": ["Egress"]}
+    wrong = {"LEDGER_HOST": "ledger-old", "LEDGER_PORT": "5433"}
+    assert len(repairs(world(NetworkPolicy__shut=closed, ConfigMap__settings=wrong), "")) == 2
+
+
+def test_a_workload_scaled_to_zero_behind_a_service_is_scaled_up():
+    assert patch_of(only(world(Deployment__ledger=deployment("ledger", 5432, replicas=0))))[1] == {
+        "spec": {"replicas": 1}
+    }
+
+
+def test_an_ingress_that_leads_no_path_of_the_page_is_repaired():
+    wrong = {"rules": [{"host": "shop.example", "http": {"paths": [{"path": "/v1", "backend": {}}]}}]}
+    target, patch = patch_of(
+        only(world(Ingress__front=wrong), "Users see errors on http://shop.example/cart.")
+    )
+    assert target == ["patch", "ingress", "front"]
+    assert patch == [{"op": "replace", "path": "/spec/rules/0/http/paths/0/path", "value": "/"}]
+
+
+def test_the_namespace_is_where_the_pods_of_the_page_are():
+    listing = "kube-system   coredns-1   1/1\nmarket   shop-1   1/1\nmarket   ledger-1   1/1\nother   shop-9   1/1\n"
+    assert namespace_of(listing, ["shop-1", "ledger-1"]) == "market"
+    assert namespace_of(listing, ["absent"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        ("db", ("db", None)),
+        ("db:5432", ("db", 5432)),
+        ("redis://:pw@db:6379/0", ("db", 6379)),
+        ("http://[", ("", None)),
+    ],
+)
+def test_a_value_is_split_into_host_and_port(value, parts):
+    assert host_and_port(value) == parts
+
+
+def test_a_line_that_was_cut_off_is_left_out():
+    assert (
+        Evidence.parsed("market", 'Service\tshop\t{"sel\n[... 9 characters truncated ...]\nx').services == {}
+    )
+    assert (
+        pods('shop-1\t{"tier":"shop"}\tRunning\tCrashLoopBackOff\tError\nrubbish\n')[0].waiting
+        == "CrashLoopBackOff"
+    )
+
+
+def test_the_policy_repairs_then_restarts_and_goes_on_looking_until_the_end():
+    closed = {"podSelector": {"matchLabels": {"tier": "shop"}}, "policyTypes": ["Egress"]}
+    evidence = {
+        ("Service", "ledger"): {"selector": {"tier": "ledger"}, "ports": [{"port": 5433, "targetPort": "p"}]},
+        ("Deployment", "shop"): deployment("shop", 3000, config="settings"),
+        ("Deployment", "ledger"): deployment("ledger", 5432),
+        ("NetworkPolicy", "shut"): closed,
+    }
+    listing = "\n".join(f"{kind}\t{name}\t{json.dumps(spec)}\t" for (kind, name), spec in evidence.items())
+    listing += '\nConfigMap\tsettings\t\t{"LEDGER_HOST":"ledgr","LEDGER_PORT":"5433"}\n'
+    summary = ClusterSummary(
+        pods="shop-1 1/1 Running", services="", deployments="shop 1/1; ledger 1/1", endpoints=""
+    )
+    policy = HeuristicPolicy()
+    seen = KubeObservation(cluster_summary=summary)
+    outputs = ("", "market shop-1 1/1 Running\n", listing, *[""] * 9)
+    commands = [policy.act(seen.model_copy(update={"output": output})) for output in outputs]
+    assert commands[0] == "kubectl get pods --all-namespaces --no-headers"
+    assert [shlex.split(command)[3] for command in commands[1:6]] == [
+        "get",
+        "patch",
+        "patch",
+        "rollout",
+        "get",
+    ]
+    assert commands[4] == "kubectl -n market rollout restart deployment shop"
+    assert all(commands)
+
+
+def test_no_policy_knows_a_name_of_any_suite():
+    source = "".join(path.read_text() for path in Path(kubedrill.policies.__file__).parent.glob("*.py"))
+    for name in ("tron", "nginx", "redis", "app-config", "bridge", "shadow", "canary"):
+        assert name not in source.lower(), name
+
+
+def test_a_plan_is_played_line_by_line():
+    policy = ScriptedPolicy.from_plan("# first\nkubectl get pods\n\n  kubectl get svc  \n")
+    seen = KubeObservation()
+    assert [policy.act(seen) for _ in range(3)] == ["kubectl get pods", "kubectl get svc", None]

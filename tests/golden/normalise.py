@@ -1,0 +1,240 @@
+"""Every rule by which a recorded answer and ours are made comparable; each names the sentence that allows it.
+
+The sentences are quoted from the README of the recordings' folder (oracle/l0, oracle/l2, oracle/kubelet).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from tests.golden.servers import CREATED_UID, FIRST_UID
+
+Value = Any
+
+_UID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}\b")
+_CLUSTER_IP = re.compile(r"\b10\.96\.\d+\.\d+\b")
+_TIME = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_KLOG = re.compile(r"^([EWIF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ([\w./-]+:\d+\])", re.MULTILINE)
+_JWT = re.compile(r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+_PEM = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----(?:\\\\n)?")
+_VERSION = re.compile(r'(resourceVersion\\*":\\*"|ResourceVersion in record \(|, current: )\d+')
+_DUMP = re.compile(r"(@@ .* @@\n).*", re.DOTALL)
+_ALLOCATED = ("clusterIP", "clusterIPs", "healthCheckNodePort")
+_FOREIGN_FREE = ("default", "kube-system", "kube-public", "kube-node-lease")
+
+
+def through_text(value: Value, *rules: Any) -> Value:
+    """Apply text rules to every part of a JSON value at once."""
+    text = json.dumps(value, ensure_ascii=False)
+    for rule in rules:
+        text = rule(text)
+    return json.loads(text)
+
+
+# oracle/l0
+
+
+def created_identity(value: Value) -> Value:
+    """Give our created object the recorded uid.
+
+    l0: "Created objects get uid 00000000-0000-4000-8000-000000000001 and creationTimestamp 2026-01-15T10:00:00Z."
+    """
+    return through_text(value, lambda text: text.replace(FIRST_UID, CREATED_UID))
+
+
+def without_allocation(obj: Value) -> Value:
+    """Leave out of a Service what allocators give it.
+
+    l0: "Service allocation (cluster IP 10.96.0.10, node ports 30001.., health check port 32000) is emulated, not the
+    real allocator".
+    """
+    if not isinstance(obj, dict) or obj.get("kind") != "Service" or not obj.get("spec"):
+        return obj
+    spec = obj["spec"]
+    is_headless = spec.get("clusterIP") == "None"
+    kept = {key: item for key, item in spec.items() if is_headless or key not in _ALLOCATED}
+    if "ports" in kept:
+        kept["ports"] = [
+            {key: item for key, item in port.items() if key != "nodePort"} for port in kept["ports"] or []
+        ]
+    return {**obj, "spec": kept}
+
+
+def token_volume(value: Value) -> Value:
+    """Fix the random suffix of the token volume.
+
+    l0: "the token volume's random suffix is set to 00000"; l2: "kube-api-access-xxxxx -> kube-api-access-uaaaa".
+    """
+    return through_text(value, lambda text: _TOKEN_VOLUME.sub("kube-api-access-00000", text))
+
+
+def any_of(variants: list[Value], got: Value) -> Value:
+    """Return the variant that we gave, if it is one of those recorded, else the first.
+
+    l0: "`messages` instead of `message` when the order of the parts is random (Go map)".
+    """
+    return got if got in variants else variants[0]
+
+
+def without_dump(text: Value) -> Value:
+    """Cut dumps of Go structs inside messages after the line that starts them.
+
+    The harness' own specification: "dumps of Go structs inside messages compared up to the `@@` line".
+    """
+    return _DUMP.sub(r"\1", text) if isinstance(text, str) else text
+
+
+def without_emptiness(value: Value) -> Value:
+    """Leave out nulls that a record of a request carries where the client sent no such field.
+
+    l0: "Field order in records is alphabetical (Go `encoding/json` of maps)": records are Go maps, in which a field set
+    to nil shows as null.
+    """
+    if isinstance(value, dict):
+        return {key: without_emptiness(item) for key, item in value.items() if item is not None}
+    return [without_emptiness(item) for item in value] if isinstance(value, list) else value
+
+
+# oracle/l2
+
+
+def server_drawn(value: Value) -> Value:
+    """Fix what a server draws or counts: uids, times, token suffixes, service addresses.
+
+    l2: "uid -> 00000000-0000-0000-0000-00000000000n", "clusterIP 10.96.a.b / pod IP 10.244.a.b -> same digit shape",
+    "**Timestamps** are shifted by a whole number of minutes", "JWT -> <JWT>; certificates -> <PEM>",
+    "resourceVersion dropped (text: "RV")".
+    """
+    return through_text(
+        value,
+        lambda text: _UID.sub("00000000-0000-0000-0000-000000000001", text),
+        lambda text: _TOKEN_VOLUME.sub("kube-api-access-uaaaa", text),
+        lambda text: _CLUSTER_IP.sub("10.96.9.1", text),
+        lambda text: _TIME.sub("2026-01-01T00:00:00Z", text),
+        lambda text: _JWT.sub("<JWT>", text),
+        lambda text: _PEM.sub("<PEM>", text),
+        lambda text: _VERSION.sub(r"\1RV", text),
+    )
+
+
+def generated_name(obj: Value, request: Value) -> Value:
+    """Fix the random suffix of a generated name.
+
+    l2: "random name suffix -> u0001".
+    """
+    prefix = ((request or {}).get("metadata") or {}).get("generateName")
+    name = (obj.get("metadata") or {}).get("name", "") if isinstance(obj, dict) else ""
+    if not prefix or not name.startswith(prefix) or len(name) != len(prefix) + 5:
+        return obj
+    return through_text(obj, lambda text: text.replace(name, f"{prefix}u0001"))
+
+
+def node_ports(obj: Value) -> Value:
+    """Fix node ports that the server allocated.
+
+    l2: "allocated nodePort -> 31001..".
+    """
+    return through_text(obj, lambda text: re.sub(r'"(nodePort|healthCheckNodePort)": \d+', r'"\1": 31001', text))
+
+
+def stored(obj: Value, *, has_managed_fields: bool = True) -> Value:
+    """Leave out of an object's metadata what recordings do not keep.
+
+    l2: "resourceVersion dropped"; "managedFields removed" (of flow states); "managedFields kept without time".
+    """
+    if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
+        return obj
+    metadata = {key: item for key, item in obj["metadata"].items() if key != "resourceVersion"}
+    fields = metadata.pop("managedFields", None)
+    if has_managed_fields and fields is not None:
+        metadata["managedFields"] = [
+            {key: item for key, item in entry.items() if key != "time"} for entry in fields
+        ]
+    return {**obj, "metadata": metadata}
+
+
+def details(status: Value) -> Value:
+    """Return a Status' details without the uid that the server drew.
+
+    l2: "uid -> 00000000-0000-0000-0000-00000000000n".
+    """
+    return server_drawn(status.get("details") or {}) if isinstance(status, dict) else {}
+
+
+def klog_header(text: str) -> str:
+    """Mask the header of log lines.
+
+    l2: "klog header -> `E<klog> file.go:nn]`".
+    """
+    return _KLOG.sub(r"\1<klog> \2", text)
+
+
+def shows_other_namespaces(case: Value, state: Value, own: str) -> bool:
+    """Whether a command shows objects of namespaces that a state's file does not hold.
+
+    l2: "Seventeen cases also show pods of other namespaces, which are in no file (cannot be replayed from the state)".
+    """
+    if case["argv"][1:2] and case["argv"][1].partition("/")[0] in ("ns", "namespace", "namespaces"):
+        return False
+    names = {obj["metadata"]["name"] for obj in state.get("namespaces") or ()}
+    foreign = sorted(name for name in names if name != own and name not in _FOREIGN_FREE)
+    printed = case["stdout"] + case["stderr"]
+    return any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", printed) for name in foreign)
+
+
+# oracle/kubelet: tests/node/replaying.py holds the rules of its own comparison of states and events:
+# "`$UID` the pod's uid", "`$ID<n>` container/sandbox ids", "`sha256:$DIGEST<n>`", "`$POD_IP`", and
+# "treat offsets as ±~0.3 s".
+_MANAGED_TIME = re.compile(r'\n +time: "[^"\n]*"(?=\n)|,? ?"time":"2026[^"\n]*"')
+_LONG_TIME = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d \+0000")
+_OWN_VERSION = re.compile(r"\b42424\d{5}\b")
+
+
+def printed(text: str) -> str:
+    """Bring a printed text to what recordings keep of it.
+
+    l2: "resourceVersion dropped (text: "RV")", "klog header -> `E<klog> file.go:nn]`", "JWT -> <JWT>; certificates ->
+    <PEM>"; kubectl states hold "objects with managedFields" that have lost their times.
+    """
+    text = _OWN_VERSION.sub("RV", klog_header(text))
+    return _MANAGED_TIME.sub("", _PEM.sub("<PEM>", _JWT.sub("<JWT>", text)))
+
+
+def printed_drawn(result: tuple[int, str, str]) -> tuple[int, str, str]:
+    """Fix in printed texts what the server drew for an object that it did not keep (a dry run).
+
+    l2: "uid -> 00000000-0000-0000-0000-00000000000n", "random name suffix -> u0001", "clusterIP 10.96.a.b … -> same
+    digit shape", "allocated nodePort -> 31001..", "kube-api-access-xxxxx -> kube-api-access-uaaaa"; times, because "the
+    request itself fell somewhere in [t_ms, t_ms + waited_ms]".
+    """
+    exit_code, stdout, stderr = result
+    fixed = []
+    for text in (stdout, stderr):
+        text = _UID.sub("00000000-0000-0000-0000-000000000001", text)
+        text = _TOKEN_VOLUME.sub("kube-api-access-uaaaa", text)
+        text = _CLUSTER_IP.sub("10.96.9.1", text)
+        text = re.sub(r"\b3[0-2]\d{3}\b", "31001", text)
+        text = _LONG_TIME.sub("Thu, 01 Jan 2026 00:00:00 +0000", text)
+        fixed.append(_TIME.sub("2026-01-01T00:00:00Z", text))
+    return exit_code, fixed[0], fixed[1]
+
+
+def interface_of(text: str) -> Value:
+    """Keep what is fact in a help or explain text; the prose around it is not compared.
+
+    The harness' own specification: "compare usage lines, flags and field types only".
+    """
+    _, found, rest = text.partition("Usage:\n")
+    fields = re.findall(r"^ *([\w.$-]+)\t<([^>\n]+)>", text, re.MULTILINE)
+    head = re.findall(r"^(?:KIND|VERSION|GROUP|FIELD): .*", text, re.MULTILINE)
+    errors_ = re.findall(r"^(?:error|Error|unknown).*", text, re.MULTILINE)
+    return {
+        "usage": rest.partition("\n\n")[0].strip() if found else "",
+        "flags": sorted(set(re.findall(r"(?<=\s)--[a-z][\w-]*(?==|:)", text))) if found or "--" in text else [],
+        "fields": [list(field) for field in fields],
+        "head": head,
+        "errors": errors_,
+    }

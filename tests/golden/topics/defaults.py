@@ -1,0 +1,70 @@
+"""l2/defaults: objects posted as dry runs, as the whole real chain answered them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from env_core.apiserver.errors import StatusError
+from env_core.cluster import Cluster
+from tests.golden import http_requests
+from tests.golden.comparison import Comparison, Topic
+from tests.golden.normalise import generated_name, node_ports, server_drawn, stored
+from tests.golden.recordings import Folder, Record
+from tests.golden.topics.errors import comparable
+
+ANSWERS = ("status", "response", "warnings")
+
+
+def _cluster() -> Cluster:
+    """A control plane with the namespace that the recorder posted to."""
+    made = Cluster(seed=1)
+    made.boot()
+    made.client().create("namespaces", "", {"metadata": {"name": "defaults"}})
+    made.advance(1_000)
+    return made
+
+
+def _warning(text: str) -> str:
+    """A warning as the header carries it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'299 - "{escaped}"'
+
+
+def _answer(cluster: Cluster, record: Record) -> tuple[int, Any, list[str]]:
+    asked = http_requests.translate(
+        record["method"],
+        record["path"],
+        identity=http_requests.TOKENS["tok-admin"],
+        registry=cluster.registry,
+        body=record["request"],
+    )
+    if isinstance(asked, http_requests.Plain):
+        return 404, "404 page not found\n", []
+    try:
+        if asked.refusal is not None:
+            raise asked.refusal
+        response = cluster.call(asked.request)
+    except StatusError as error:
+        return error.code, error.status, []
+    return response.code, response.object, [_warning(text) for text in response.warnings]
+
+
+def _comparable(record: Record, code: int, body: Any, warnings: list[str], *, has_managed_fields: bool) -> Record:
+    if code >= 400:
+        return {**comparable(code, body), "warnings": warnings}
+    body = generated_name(stored(body, has_managed_fields=has_managed_fields), record["request"])
+    return {"code": code, "warnings": warnings, "object": node_ports(server_drawn(body))}
+
+
+def _judge(record: Record, folder: Folder) -> Comparison:
+    cluster = folder.once("cluster", _cluster)
+    code, body, warnings = _answer(cluster, record)
+    # README: "managedFields kept without time": compared where the server keeps any.
+    has_fields = isinstance(body, dict) and bool((body.get("metadata") or {}).get("managedFields"))
+    return Comparison(
+        _comparable(record, record["status"], record["response"], record["warnings"], has_managed_fields=has_fields),
+        _comparable(record, code, body, warnings, has_managed_fields=has_fields),
+    )
+
+
+TOPIC = Topic(name="l2/defaults", files=("defaults.jsonl",), answers=ANSWERS, judge=_judge)

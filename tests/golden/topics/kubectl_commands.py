@@ -1,0 +1,17 @@
+"""l0/kubectl_commands: whole commands against a small fixed server that only reads."""
+
+from tests.golden.comparison import Comparison, Topic
+from tests.golden.recordings import Folder, Record
+from tests.kubectl.test_golden_commands import _run_record as run_record
+
+ANSWERS = ("exitCode", "stdout", "stderr")
+
+
+def _judge(record: Record, folder: Folder) -> Comparison:
+    got = run_record(record, folder.companion("l0/kubectl_commands_data.json"))
+    return Comparison(
+        {field: record[field] for field in ANSWERS}, dict(zip(ANSWERS, got, strict=True))
+    )
+
+
+TOPIC = Topic(name="l0/kubectl_commands", files=("kubectl_commands.jsonl",), answers=ANSWERS, judge=_judge)

@@ -1,0 +1,169 @@
+"""l2/kubectl: commands over recorded states, run on a real store and API server that hold the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from env_core.apiserver import virtual
+from env_core.apiserver.boot import boot_objects
+from env_core.apiserver.registry import Registry
+from env_core.apiserver.server import ApiServer
+from env_core.apiserver.store import Store
+from env_core.kubectl.command import run
+from env_core.sim.loop import EventLoop
+from env_core.sim.rng import Streams
+from env_core.sim.timefmt import parse_ms
+from env_core.world import Object, Output
+from tests.golden.aliases import Aliases
+from tests.golden.comparison import Comparison, Topic
+from tests.golden.normalise import interface_of, printed, printed_drawn, shows_other_namespaces
+from tests.golden.recordings import Folder, Record
+from tests.golden.servers import admission
+from tests.kubectl.golden_world import TinyApi, context
+from tests.kubectl.golden_world import registry as full_registry
+from tests.kubectl.scripted import _answer_exec, _answer_log, configure
+
+RESULT = ("rc", "stdout", "stderr")
+FIRST_VERSION = 4_242_400_000
+"""Recordings leave resourceVersions out: ours are numbers that nothing else has, and are masked."""
+SPAN_MS, STEP_MS = 4_000, 40
+
+
+class State:
+    """One recorded state, ready to answer commands."""
+
+    def __init__(self, record: Record) -> None:
+        self.aliases = Aliases(record.get("aliases") or {})
+        self.start_ms = parse_ms(record.get("start", "2026-01-01T00:00:00Z"))
+        self.namespace = record["namespace"]
+        self.state = self.aliases.raw_value(record.get("state") or {})
+        tables = self.aliases.raw_value(record.get("tables") or {})
+        self.record = {"state": self.state, "namespace": self.namespace, "tables": tables}
+        self.registry = Registry((*full_registry(tables).kinds, *virtual.KINDS))
+        self.store = self._filled()
+        scripted = SimpleNamespace(record=self.record)
+        stub = TinyApi(self.registry, ())
+        configure(scripted, stub)
+        self.metrics = stub.metrics
+        self.backend = SimpleNamespace(
+            log=lambda _pod, request: _answer_log(scripted, request).stdout,
+            exec=lambda _pod, request: _answer_exec(scripted, request),
+        )
+
+    def _filled(self) -> Store:
+        store = Store()
+        for resource, obj in boot_objects(Streams(2), self.start_ms):
+            if "rbac" in resource or resource.startswith(("priorityclasses", "namespaces", "services")):
+                store.put(resource, obj)
+        store.revision = FIRST_VERSION
+        for rows in self.state.values():
+            for obj in rows:
+                kind = self.registry.by_gvk(obj["apiVersion"], obj["kind"])
+                if kind is not None:
+                    store.put(kind.resource, _versioned(obj))
+        return store
+
+    def server(self, now_ms: int) -> ApiServer:
+        """Return a fresh server over the state, at a moment."""
+        made = ApiServer(
+            registry=self.registry,
+            store=self.store.fork(),
+            loop=EventLoop(now_ms),
+            streams=Streams(3),
+            admission=admission(),
+            virtual=virtual.VIRTUAL,
+        )
+        made.backend = self.backend
+        made.metrics = self._metrics
+        return made
+
+    def _metrics(self, resource: str, namespace: str) -> list[Object]:
+        rows = self.metrics["PodMetrics" if resource.startswith("pods") else "NodeMetrics"]
+        return [row for row in rows if not namespace or row["metadata"].get("namespace") == namespace]
+
+    def run(self, argv: list[str], stdin: str, now_ms: int) -> tuple[int, str, str]:
+        """Run a command at a moment; returns exit code and outputs as recordings have them."""
+        server: Any = self.server(now_ms)
+        ctx = context(server, now_ms, self.namespace, stdin=stdin)
+        output: Output = run(argv, ctx)
+        stdout, stderr = (printed(self.aliases.alias(text)) for text in (output.stdout, output.stderr))
+        return output.exit_code, stdout, stderr
+
+
+def _versioned(obj: Object) -> Object:
+    if "involvedObject" not in obj:
+        return obj
+    return {**obj, "involvedObject": {**obj["involvedObject"], "resourceVersion": str(FIRST_VERSION + 1)}}
+
+
+def _moments(cases: list[Record], index: int, start_ms: int) -> list[int]:
+    """When a command's requests may have been sent.
+
+    README: "Cases have no duration: the request fell between its `t_ms` and the next case's"; starts are whole seconds.
+    """
+    begin = cases[index].get("t_ms", 0)
+    end = cases[index + 1].get("t_ms", begin) if index + 1 < len(cases) else begin + 500
+    steps = range(begin + STEP_MS, min(end, begin + SPAN_MS) + 1001, STEP_MS)
+    return [start_ms + moment for moment in (begin, *steps)]
+
+
+def _wanted(case: Record) -> tuple[int, str, str]:
+    return case["rc"], printed(case["stdout"]), printed(case["stderr"])
+
+
+def _best(state: State, case: Record, moments: list[int]) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
+    """Return the recorded result and ours at the moment that agrees, or at the first."""
+    argv = [state.aliases.raw(word) for word in case["argv"]]
+    stdin = state.aliases.raw(case.get("stdin") or "")
+    wanted = _wanted(case)
+    first = state.run(argv, stdin, moments[0])
+    if first == wanted:
+        return wanted, first
+    drawn = "--dry-run=server" in argv
+    if drawn and printed_drawn(first) == printed_drawn(wanted):
+        return printed_drawn(wanted), printed_drawn(first)
+    if state.run(argv, stdin, moments[-1]) == first:  # Time does not show: no other moment helps.
+        return wanted, first
+    for moment in moments[1:]:
+        result = state.run(argv, stdin, moment)
+        if result == wanted:
+            return wanted, result
+        if drawn and printed_drawn(result) == printed_drawn(wanted):
+            return printed_drawn(wanted), printed_drawn(result)
+    return wanted, first
+
+
+def _judge_interface(record: Record, folder: Folder) -> Iterator[Comparison]:
+    """Help and explain texts, of which only the interface is compared: usage, flags, fields and their types."""
+    state = State({**record, "start": "2026-01-01T00:00:00Z"})
+    for index, case in enumerate(record["cases"]):
+        unit = case.get("id", " ".join(case["argv"]) or str(index))
+        rc, stdout, stderr = state.run(list(case["argv"]), "", state.start_ms)
+        wanted = {"rc": case["rc"], **interface_of(case["stdout"] + case["stderr"])}
+        yield Comparison(wanted, {"rc": rc, **interface_of(stdout + stderr)}, unit, "help and explain")
+    del folder
+
+
+def _judge(record: Record, folder: Folder) -> Iterator[Comparison]:
+    if "state" not in record:
+        yield from _judge_interface(record, folder)
+        return
+    state = State(record)
+    cases = record["cases"]
+    for index, case in enumerate(cases):
+        apart = "other namespaces" if shows_other_namespaces(case, record["state"], record["namespace"]) else ""
+        unit = case["id"].rpartition("/")[2]
+        try:
+            wanted, got = _best(state, case, _moments(cases, index, state.start_ms))
+        except Exception as error:
+            yield Comparison(dict(zip(RESULT, _wanted(case))), f"raised {type(error).__name__}: {error}", unit, apart)
+            continue
+        argv = {"argv": " ".join(case["argv"])}
+        yield Comparison(argv | dict(zip(RESULT, wanted)), argv | dict(zip(RESULT, got)), unit, apart)
+
+
+TOPIC = Topic(
+    name="l2/kubectl", files=("kubectl/*.json",), answers=("cases",), judge=_judge, has_key="cases",
+)  # fmt: skip
