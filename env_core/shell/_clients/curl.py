@@ -6,7 +6,8 @@ from typing import Final
 
 from env_core.shell._clients import _curl_output, _curl_texts, _url
 from env_core.shell._clients._curl_options import OptionProblem, Options, parse
-from env_core.shell._clients._curl_transfer import Session, Transfer
+from env_core.shell._clients._curl_session import Session
+from env_core.shell._clients._curl_transfer import Transfer
 from env_core.shell._clients._globs import GlobProblem, expand
 from env_core.shell._clients._url import UrlProblem
 from env_core.shell._clients._wire import Wire, sleep

@@ -1,0 +1,78 @@
+"""Where requests come from and what names resolve to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from env_core.programs import Run
+from env_core.world import Object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A place in the network that requests come from: a pod, or a host outside the cluster."""
+
+    namespace: str
+    pod: str
+    ip: str
+    dns_policy: str = "ClusterFirst"
+    labels: Mapping[str, str] = field(default_factory=dict)
+    uid: str = ""
+    is_host_network: bool = False
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether this is no pod but a host on the nodes' network."""
+        return not self.pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What the resolver library returned for a name."""
+
+    addresses: tuple[str, ...] = ()
+    failure: str = ""
+    """NXDOMAIN, SERVFAIL or DNS_TIMEOUT."""
+    latency_ms: int = 0
+    name: str = ""
+    """The full name that had the addresses."""
+    is_local: bool = False
+    """Whether it came from /etc/hosts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a name server answered to one query."""
+
+    rcode: str = "NOERROR"
+    """NOERROR, NXDOMAIN, SERVFAIL or REFUSED."""
+    records: tuple[tuple[str, str, str], ...] = ()
+    """(name, type, value), in order."""
+    failure: str = ""
+    """TIMEOUT or REFUSED when no answer came."""
+    latency_ms: int = 1
+    is_authoritative: bool = True
+    is_recursive: bool = False
+    ttl_seconds: int = 30
+    authority: str = ""
+    """The zone whose SOA comes with a negative answer."""
+
+    def values(self, kind: str) -> tuple[str, ...]:
+        """Return the values of the records of a type."""
+        return tuple(value for _, each, value in self.records if each == kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """An opened connection, or why there is none."""
+
+    failure: str = ""
+    """REFUSED, TIMEOUT or UNREACHABLE."""
+    address: str = ""
+    """The address at the other end, behind any Service."""
+    port: int = 0
+    run: Run | None = None
+    pod: Object | None = None
+    source_ip: str = ""
+    """The address that the other end sees."""

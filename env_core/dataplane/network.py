@@ -1,0 +1,309 @@
+"""The cluster's network: who reaches whom, by which name, and what answers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+from env_core.apiserver.store import Store, WatchEvent
+from env_core.dataplane._model import Connection, Source
+from env_core.dataplane.connecting import ARP_TIMEOUT_MS, CONNECT_TIMEOUT_MS
+from env_core.dataplane.ingress import Route
+from env_core.dataplane.resolving import Resolver
+from env_core.dataplane.services import ServicePort
+from env_core.dataplane.serving import Usage, Usages, programs
+from env_core.programs import (
+    EMPTY,
+    RESET,
+    TIMEOUT,
+    UNREACHABLE,
+    Reply,
+    Request,
+    Run,
+    Runtime,
+    traefik,
+)
+from env_core.programs._cpu import stretched_ms
+from env_core.programs._http import PORT, VERSION
+from env_core.programs._images import is_musl
+from env_core.programs._runs import RunKey
+from env_core.sim.loop import EventLoop
+from env_core.sim.rng import Streams
+from env_core.sim.state import State
+from env_core.world import Object
+
+GATEWAY_TIMEOUT_MS: Final = 30_000
+"""Traefik's dial timeout."""
+_DEPTH_MAX: Final = 12
+
+
+class Network(Resolver):
+    """Answers at once: latency is in the replies, and only tables change."""
+
+    __slots__ = ("_depth", "_usages")
+
+    def __init__(
+        self, *, store: Store, runtime: Runtime, loop: EventLoop, state: State, streams: Streams
+    ) -> None:
+        del streams  # connections take turns, so that they use no chance
+        super().__init__(store=store, runtime=runtime, loop=loop, state=state)
+        self._usages = Usages(state.table("network/usage"))
+        self._depth = 0
+
+    def on_write(self, event: WatchEvent) -> None:
+        """Take note of a change. Every cache checks its own age, so that nothing needs doing."""
+        if event.type == "DELETED" and event.ref.resource == "pods":
+            for container in event.object["spec"]["containers"]:
+                self._usages.forget(event.object["metadata"]["uid"], container["name"])
+                self._loaded.pop(RunKey(event.object["metadata"]["uid"], container["name"]))
+
+    def handle(self, key: Hashable) -> None:
+        """Do what an agenda entry says; the network asks for none."""
+
+    def usage(self, run: Run) -> Usage:
+        """Return what a container's requests have used."""
+        return self._usages.of(run)
+
+    def request(self, source: Source, host: str, port: int, request: Request, *, tries: int = 2) -> Reply:
+        """Resolve a host, connect and send a request; addresses are tried in turn until one accepts.
+
+        The reply's `detail` says in which phase a failure came ("dns", "connect", "read") and at which address.
+        """
+        return self._request(source, host, port, request, tries, self._loop.now_ms)
+
+    def _request(
+        self, source: Source, host: str, port: int, request: Request, tries: int, at_ms: int
+    ) -> Reply:
+        found = self.resolve(source, host, tries=tries)
+        if found.failure:
+            return Reply(failure=found.failure, latency_ms=found.latency_ms, detail="dns")
+        reply = Reply(failure=UNREACHABLE)
+        for address in found.addresses:
+            reply = self.send(source, address, port, request, at_ms=at_ms + found.latency_ms)
+            if not (reply.failure and reply.detail.startswith("connect")):
+                break
+        if not found.latency_ms:
+            return reply
+        return Reply(
+            status=reply.status, headers=reply.headers, body=reply.body, failure=reply.failure, detail=reply.detail,
+            latency_ms=reply.latency_ms + found.latency_ms,
+        )  # fmt: skip
+
+    def send(
+        self, source: Source, address: str, port: int, request: Request, *, at_ms: int | None = None
+    ) -> Reply:
+        """Connect to an address and send a request."""
+        connection = self.connect(source, address, port)
+        return self.exchange(connection, request, self._loop.now_ms if at_ms is None else at_ms)
+
+    def exchange(self, connection: Connection, request: Request, at_ms: int) -> Reply:
+        """Send a request over a connection (or tell why there is none)."""
+        failure = connection.failure
+        if failure:
+            if failure == TIMEOUT:
+                latency_ms = request.timeout_ms or CONNECT_TIMEOUT_MS
+            elif failure == UNREACHABLE:
+                latency_ms = ARP_TIMEOUT_MS
+                if request.timeout_ms and request.timeout_ms < latency_ms:
+                    failure, latency_ms = TIMEOUT, request.timeout_ms
+            else:
+                latency_ms = 1
+            return Reply(failure=failure, latency_ms=latency_ms, detail=f"connect {connection.address}")
+        if request.protocol in ("tcp", "udp"):
+            return Reply(latency_ms=1)
+        if self._depth >= _DEPTH_MAX:
+            return Reply(
+                failure=TIMEOUT,
+                latency_ms=request.timeout_ms or CONNECT_TIMEOUT_MS,
+                detail=f"read {connection.address}",
+            )
+        self._depth += 1
+        try:
+            return self._serve(connection, request, at_ms)
+        finally:
+            self._depth -= 1
+
+    def request_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
+        """Send a request from a node to a pod of its own, as kubelets do: no policy stands in the way."""
+        self._refresh()
+        where = self._runtime.pod_at(pod_ip)
+        now_ms = self._loop.now_ms
+        if where is None:
+            node = self._nodes.get(pod_ip)
+            if node is None and not pod_ip.startswith("127."):
+                return self.exchange(
+                    Connection(failure=UNREACHABLE, address=pod_ip, port=port), request, now_ms
+                )
+            connection = self._connect_node(
+                Source(namespace="", pod="", ip=source_ip), pod_ip, node or "", port, "TCP"
+            )
+            return self.exchange(connection, request, now_ms)
+        pod = self._store.get("pods", where[0], where[1])
+        return self.exchange(self._listener(pod, pod_ip, port, source_ip), request, now_ms)
+
+    def request_ingress(self, request: Request) -> Reply:
+        """Send an HTTP request from outside through the ingress controller; `request.host` is the Host header."""
+        self._refresh()
+        return self.exchange(self._connect_ingress(), request, self._loop.now_ms)
+
+    def _serve(self, connection: Connection, request: Request, at_ms: int) -> Reply:
+        run = connection.run
+        assert run is not None, "connections without a failure have a run"
+        program = programs().get(run.program)
+        if program is None:
+            return Reply(failure=EMPTY, latency_ms=1, detail=f"read {connection.address}")
+        container = self.started_as(run)
+        upstream = _Upstream(self, run, connection.pod, at_ms)
+        if (
+            run.program == "traefik"
+            and request.protocol == "http"
+            and traefik.routes_ingresses(container, connection.port)
+        ):
+            reply = self._through_ingress(upstream, request, connection.source_ip)
+            self._usages.add(run, at_ms, -1 if reply.failure else reply.status, 1, 0)
+            return _within(reply, request.timeout_ms, connection.address)
+        inner = Request(
+            method=request.method, path=request.path, host=request.host,
+            headers={**request.headers, PORT: str(connection.port)}, body=request.body,
+            source_ip=connection.source_ip, protocol=request.protocol, timeout_ms=request.timeout_ms,
+        )  # fmt: skip
+        served = program.serve(container, inner, upstream)
+        reply = served.reply
+        used_bytes = run.launch.memory_bytes + served.memory_bytes
+        limit = container.memory_limit_bytes
+        if limit is not None and served.memory_bytes and used_bytes > limit:
+            self._usages.add(run, at_ms, -1, served.cpu_ms, served.memory_bytes)
+            self._kill(run)
+            return Reply(failure=EMPTY, latency_ms=reply.latency_ms, detail=f"read {connection.address}")
+        self._usages.add(
+            run, at_ms, -1 if reply.failure else reply.status, served.cpu_ms, served.memory_bytes
+        )
+        if served.log:
+            self._runtime.log(run, served.log)
+        extra_ms = stretched_ms(served.cpu_ms, container.cpu_limit_millis) if served.cpu_ms else 0
+        if extra_ms or (reply.failure and not reply.detail):
+            reply = Reply(
+                status=reply.status, headers=reply.headers, body=reply.body, failure=reply.failure,
+                latency_ms=reply.latency_ms + extra_ms, detail=reply.detail or f"read {connection.address}",
+            )  # fmt: skip
+        if run.exit_at_ms is not None and at_ms + reply.latency_ms > run.exit_at_ms and not reply.failure:
+            reply = Reply(
+                failure=RESET, latency_ms=run.exit_at_ms - at_ms, detail=f"read {connection.address}"
+            )
+        return _within(reply, request.timeout_ms, connection.address)
+
+    def _kill(self, run: Run) -> None:
+        """Let the kernel kill a container that needs more memory than its limit."""
+        now_ms = self._loop.now_ms
+        self._runtime.end(run, now_ms, 137, "OOMKilled")
+        self._loop.wake(now_ms, "kubelet", ("run", run.container.pod_uid, run.container.name))
+
+    def _through_ingress(self, upstream: _Upstream, request: Request, client_ip: str) -> Reply:
+        host = (request.headers.get("Host") or request.host).partition(":")[0]
+        path = request.path.partition("?")[0]
+        route = self._routes.find(host, path)
+        if route is None:
+            return traefik.not_found(upstream)
+        backends = self._services.backends(route.namespace, route.service, route.port_name, "TCP")
+        if not backends:
+            return traefik.failed(upstream, 503, "no available server\n")
+        return self._to_backend(upstream, request, route, client_ip)
+
+    def _to_backend(self, upstream: _Upstream, request: Request, route: Route, client_ip: str) -> Reply:
+        port = ServicePort(
+            route.namespace, route.service, 0, route.port_name, "TCP", has_affinity=False, affinity_ms=0
+        )
+        backend = self._services.choose(port, client_ip, upstream.now_ms)
+        source = upstream.source()
+        if backend is None or source is None:
+            return traefik.failed(upstream, 503, "no available server\n")
+        connection = self._connect_host(source, backend.address, backend.port, "TCP")
+        headers = dict(request.headers)
+        headers.pop(VERSION, None)
+        host = headers.get("Host") or request.host
+        before = headers.get("X-Forwarded-For")
+        headers["X-Forwarded-For"] = f"{before}, {client_ip}" if before else client_ip
+        headers["X-Forwarded-Host"] = host
+        headers["X-Forwarded-Port"] = "80"
+        headers["X-Forwarded-Proto"] = "http"
+        headers["X-Forwarded-Server"] = upstream.run.container.pod
+        headers["X-Real-Ip"] = client_ip
+        inner = Request(
+            method=request.method, path=request.path, host=host, headers=headers, body=request.body,
+            timeout_ms=request.timeout_ms,
+        )  # fmt: skip
+        reply = self.exchange(connection, inner, upstream.now_ms + 1)
+        if not reply.failure:
+            return Reply(
+                status=reply.status,
+                headers=_without_hops(reply.headers),
+                body=reply.body,
+                latency_ms=reply.latency_ms + 1,
+            )
+        if reply.failure == TIMEOUT:
+            is_connecting = reply.detail.startswith("connect")
+            if request.timeout_ms and (not is_connecting or request.timeout_ms <= GATEWAY_TIMEOUT_MS):
+                return reply
+            answer, latency_ms = (
+                traefik.failed(upstream, 504, "Gateway Timeout"),
+                GATEWAY_TIMEOUT_MS if is_connecting else reply.latency_ms,
+            )
+        else:
+            answer, latency_ms = traefik.failed(upstream, 502, "Bad Gateway"), reply.latency_ms
+        return Reply(
+            status=answer.status, headers=answer.headers, body=answer.body, latency_ms=latency_ms + 1
+        )
+
+
+class _Upstream:
+    """How a serving container reaches others."""
+
+    __slots__ = ("_network", "_pod", "_source", "elapsed_ms", "now_ms", "run")
+
+    def __init__(self, network: Network, run: Run, pod: Object | None, now_ms: int) -> None:
+        self._network = network
+        self._pod = pod
+        self._source: Source | None = None
+        self.run = run
+        self.now_ms = now_ms
+        self.elapsed_ms = 1
+
+    def source(self) -> Source | None:
+        """Return the container's place."""
+        if self._source is None and self._pod is not None:
+            self._source = self._network._source_at(self._pod)
+        return self._source
+
+    def request(self, host: str, port: int, request: Request) -> Reply:
+        """Send a request as the container."""
+        source = self.source()
+        if source is None:
+            return Reply(failure=UNREACHABLE, detail="connect")
+        tries = 1 if is_musl(self.run.container.image) else 2
+        reply = self._network._request(source, host, port, request, tries, self.now_ms + self.elapsed_ms)
+        self.elapsed_ms += reply.latency_ms
+        return reply
+
+    def state(self) -> dict[str, str]:
+        """Return the container's memory."""
+        container = self.run.container
+        return self._network._runtime.memory(container.pod_uid, container.name)
+
+    def remember(self, state: dict[str, str]) -> None:
+        """Replace the container's memory."""
+        container = self.run.container
+        self._network._runtime.remember(container.pod_uid, container.name, state)
+
+
+def _within(reply: Reply, timeout_ms: int, address: str) -> Reply:
+    """Return a reply, or the caller's time-out when it comes too late."""
+    if timeout_ms and reply.latency_ms > timeout_ms:
+        return Reply(failure=TIMEOUT, latency_ms=timeout_ms, detail=f"read {address}")
+    return reply
+
+
+_HOPS: Final = frozenset({"Connection", "connection", "Keep-Alive", "Transfer-Encoding"})
+
+
+def _without_hops(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for pair in headers if pair[0] not in _HOPS and pair[0] != VERSION)

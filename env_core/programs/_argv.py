@@ -1,0 +1,59 @@
+"""What an argv starts in the end: through init programs, entrypoint scripts and one level of `sh -c`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from env_core.programs import _script
+
+SHELLS: Final = ("sh", "bash", "ash", "dash")
+
+
+_WRAPPERS: Final = ("tini", "dumb-init", "docker-entrypoint.sh", "entrypoint.sh", "env")
+
+
+def shell_line_of(argv: tuple[str, ...]) -> str | None:
+    """Return the script of `sh -c script`, or None when an argv does not start a shell with one."""
+    if not argv or argv[0].rpartition("/")[2] not in SHELLS:
+        return None
+    for position, word in enumerate(argv[1:], start=1):
+        if word.startswith("-") and "c" in word and position + 1 < len(argv):
+            return argv[position + 1]
+        if not word.startswith("-"):
+            return None
+    return None
+
+
+def unwrapped(argv: tuple[str, ...], default: str = "") -> tuple[str, ...]:
+    """Return an argv without the init programs and entrypoint scripts that only start the rest.
+
+    An entrypoint script that is given options puts `default` before them, as the official images' do.
+    """
+    while len(argv) > 1 and argv[0].rpartition("/")[2] in _WRAPPERS:
+        is_script = argv[0].endswith(".sh")
+        argv = argv[1:]
+        if is_script and default and argv[0].startswith("-"):
+            return (default, *argv)
+        while not is_script and len(argv) > 1 and argv[0].startswith("-") and argv[0] != "-":
+            argv = argv[1:]
+    return argv
+
+
+@lru_cache(maxsize=512)
+def last_words(argv: tuple[str, ...], default: str) -> tuple[str, ...]:
+    """Return the words, not yet expanded, of the last command that an argv starts; the argv itself without a script."""
+    inner = unwrapped(argv, default)
+    line = shell_line_of(inner)
+    if line is None:
+        return inner
+    try:
+        tree = _script.parse(line)
+    except _script.ScriptProblem:
+        return argv
+    last = tree[-1] if tree else None
+    if isinstance(last, _script.Chain):
+        last = last.items[-1][1]
+    if not isinstance(last, _script.Command) or not last.words:
+        return argv
+    return unwrapped(last.words[1:] if last.words[0] == "exec" else last.words)

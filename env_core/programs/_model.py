@@ -1,0 +1,193 @@
+"""The declarations of programs and images, and what containers, requests and replies are to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+# Failures of a connection or a request, as a client's operating system tells them apart.
+NXDOMAIN = "nxdomain"
+DNS_TIMEOUT = "dns-timeout"
+SERVFAIL = "servfail"
+REFUSED = "refused"
+TIMEOUT = "timeout"
+UNREACHABLE = "unreachable"
+RESET = "reset"
+EMPTY = "empty-reply"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """A container as its program sees it: immutable for one run."""
+
+    namespace: str
+    pod: str
+    pod_uid: str
+    name: str
+    image: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    files: Mapping[str, str]
+    """Mounted files by absolute path, as they were when the container started."""
+    pod_ip: str
+    node: str
+    cpu_limit_millis: int | None
+    cpu_request_millis: int
+    memory_limit_bytes: int | None
+    started_ms: int
+    restarts: int
+    user: int = 0
+    is_root_read_only: bool = False
+
+
+class Line(NamedTuple):
+    """One line of a container's log. `at_ms` counts from the start of the run in a Launch, and is absolute in a log."""
+
+    at_ms: int
+    text: str
+    stream: str = "stdout"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exit:
+    """How a container ends by itself."""
+
+    after_ms: int
+    code: int
+    reason: str = ""
+    """"" for the runtime's default (Completed for 0, Error otherwise); "OOMKilled", "StartError", …"""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """A port that a program opens. `protocol` is what it speaks: http, redis, postgres, tcp, grpc."""
+
+    port: int
+    protocol: str = "tcp"
+    after_ms: int = 0
+    """Open from so long after the start of the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """What a program does when its container starts."""
+
+    listeners: tuple[Listener, ...] = ()
+    log: tuple[Line, ...] = ()
+    exit: Exit | None = None
+    memory_bytes: int = 8 << 20
+    cpu_millis: int = 1
+    """At rest."""
+    stop_ms: int = 150
+    """From SIGTERM to the end of the process; more than the grace period means SIGKILL."""
+    stop_code: int = 0
+    create_error: str = ""
+    """The runtime cannot start it (command not in the image): the text after `failed to create …`; then nothing else counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request to a listening port. For protocols other than HTTP, `body` is the command."""
+
+    method: str = "GET"
+    path: str = "/"
+    host: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    source_ip: str = ""
+    protocol: str = "http"
+    timeout_ms: int = 0
+    """How long the caller waits; 0 for no limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The answer to a request, or why there is none (`failure`, one of the constants of this module)."""
+
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    body: str = ""
+    latency_ms: int = 0
+    """From the caller's first packet to the last byte, or to the failure."""
+    failure: str = ""
+    detail: str = ""
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether an HTTP answer of the 2xx class (or any answer of another protocol) came."""
+        return not self.failure and (self.status == 0 or 200 <= self.status < 300)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What serving one request did to the container."""
+
+    reply: Reply
+    log: tuple[Line, ...] = ()
+    cpu_ms: int = 0
+    """CPU time of the container itself. The data plane stretches it by the CPU limit and adds it to the latency."""
+    memory_bytes: int = 0
+    """Peak above the resting use; over the limit the container is OOM-killed and the reply is lost."""
+
+
+class Upstream(Protocol):
+    """How a serving program reaches others; time it spends there is in the replies' latency."""
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, when the request arrived."""
+
+    def request(self, host: str, port: int, request: Request) -> Reply:
+        """Send a request as the container and return the reply (DNS, policies and all)."""
+
+    def state(self) -> dict[str, str]:
+        """Return the container's own durable-for-the-run memory (a copy)."""
+
+    def remember(self, state: dict[str, str]) -> None:
+        """Replace the container's memory."""
+
+
+def serve_nothing(_container: Container, _request: Request, _upstream: Upstream) -> Served:
+    """Accept and close: what programs without a protocol of their own do."""
+    return Served(reply=Reply(failure=EMPTY))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A container image that the simulated registries hold."""
+
+    repository: str
+    """Canonical, without registry defaults: "nginx", "ghcr.io/acme/shop"."""
+    tags: tuple[str, ...]
+    size_bytes: int
+    entrypoint: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    binaries: tuple[str, ...] = ()
+    """Commands that `exec` finds in it, beside the shell built-ins of its base."""
+    base: str = "debian"
+    """debian, alpine, distroless (no shell at all)."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    user: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A declared behaviour: what it listens on, needs, uses, logs, and how it fails.
+
+    `runs` says whether it is what a container's argv starts (the first match in module order wins among
+    the programs that know the image). `launch` is evaluated at container start, `serve` at each request.
+    """
+
+    name: str
+    images: tuple[Image, ...]
+    runs: Callable[[Container], bool]
+    launch: Callable[[Container], Launch]
+    serve: Callable[[Container, Request, Upstream], Served] = serve_nothing
+    processes: Callable[[Container], tuple[str, ...]] | None = None
+    """Command lines for `ps`, PID 1 first; the argv when None."""
+    is_steady: Callable[[Container, Request], bool] = lambda _container, _request: False
+    """Whether the answer to a request cannot change during the run (static files): probes need not repeat it."""
+    source: str

@@ -1,0 +1,229 @@
+"""One request on its way through nginx: its variables, the answers nginx makes up itself, its log lines."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from env_core.programs import _nginx_config, _nginx_pages
+from env_core.programs._http import REASON, access_date, header, header_date, slash_date, version
+from env_core.programs._model import Line, Reply, Request, Upstream
+from env_core.programs._nginx_config import Config, Location, Server
+
+_VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z0-9_]+)\}|([A-Za-z0-9_]+))")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What an nginx serves: its configuration, files, and what it tells of itself."""
+
+    config: Config
+    files: Mapping[str, str]
+    version: str
+    is_musl: bool
+    changed_ms: int
+    """When its files were made: their Last-Modified."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request on its way through nginx."""
+
+    site: Site
+    server: Server
+    request: Request
+    upstream: Upstream
+    path: str
+    query: str
+    location: Location | None = None
+    log: list[Line] | None = None
+    elapsed_ms: int = 1
+    captures: tuple[str, ...] = ()
+    variables: dict[str, str] | None = None
+
+    @property
+    def settings(self) -> _nginx_config.Settings:
+        return self.server.settings if self.location is None else self.location.settings
+
+    def one(self, name: str) -> tuple[str, ...] | None:
+        found = self.settings.get(name)
+        return found[-1] if found else None
+
+    @property
+    def banner(self) -> str:
+        tokens = self.one("server_tokens") or self.site.config.settings.get("server_tokens", (("",),))[-1]
+        return "nginx" if tokens[0] == "off" else f"nginx/{self.site.version}"
+
+
+def expanded(exchange: Exchange, text: str) -> str:
+    """Replace variables in a value."""
+    if "$" not in text:
+        return text
+    return _VARIABLE.sub(lambda found: variable(exchange, found[1] or found[2]), text)
+
+
+def variable(exchange: Exchange, name: str) -> str:
+    request = exchange.request
+    if name.isdigit():
+        number = int(name)
+        return exchange.captures[number - 1] if 0 < number <= len(exchange.captures) else ""
+    host = header(request, "Host") or request.host
+    known = {
+        "host": host.partition(":")[0].lower() or exchange.server.names[0],
+        "http_host": host,
+        "uri": exchange.path,
+        "document_uri": exchange.path,
+        "request_uri": request.path,
+        "args": exchange.query,
+        "query_string": exchange.query,
+        "is_args": "?" if exchange.query else "",
+        "remote_addr": request.source_ip,
+        "scheme": "http",
+        "request_method": request.method,
+        "server_name": exchange.server.names[0],
+        "server_protocol": f"HTTP/{version(request)}",
+        "server_port": str(exchange.server.listens[0][1]),
+        "remote_user": user_of(request) or "",
+        "nginx_version": exchange.site.version,
+        "status": "200",
+    }
+    if name in known:
+        return known[name]
+    if name == "proxy_add_x_forwarded_for":
+        before = header(request, "X-Forwarded-For")
+        return f"{before}, {request.source_ip}" if before else request.source_ip
+    if name == "proxy_host":
+        return ""
+    if name.startswith("http_"):
+        return header(request, name[5:].replace("_", "-"))
+    if name.startswith("arg_"):
+        for part in exchange.query.split("&"):
+            key, _, value = part.partition("=")
+            if key == name[4:]:
+                return value
+        return ""
+    for settings in (exchange.settings, exchange.server.settings):
+        for words in settings.get("set", ()):
+            if words[0] == f"${name}":
+                return expanded(exchange, words[1]) if f"${name}" not in words[1] else words[1]
+    return ""
+
+
+def headers_of(
+    exchange: Exchange, status: int, content_type: str, length: int | None, *extra: tuple[str, str],
+    is_passed_on: bool = False,
+) -> tuple[tuple[str, str], ...]:  # fmt: skip
+    """Return the headers of an answer in nginx's order; `extra` go before Connection."""
+    found = [
+        ("Server", exchange.banner),
+        ("Date", header_date(exchange.upstream.now_ms + exchange.elapsed_ms)),
+    ]
+    if content_type and status != 204:
+        found.append(("Content-Type", content_type))
+    if length is not None and status not in (204, 304):
+        found.append(("Content-Length", str(length)))
+    found += extra
+    is_open = (is_passed_on or status not in _nginx_pages.CLOSING) and version(exchange.request) != "1.0"
+    found.append(("Connection", "keep-alive" if is_open else "close"))
+    return tuple(found)
+
+
+def added_headers(exchange: Exchange, status: int) -> tuple[tuple[str, str], ...]:
+    added = exchange.settings.get("add_header")
+    if not added:
+        return ()
+    return tuple(
+        (words[0], expanded(exchange, words[1]))
+        for words in added
+        if status in (200, 201, 204, 206, 301, 302, 303, 304, 307, 308) or words[2:] == ("always",)
+    )
+
+
+def page(
+    exchange: Exchange, status: int, *after: tuple[str, str], before: tuple[tuple[str, str], ...] = ()
+) -> Reply:
+    """Answer with nginx's own page."""
+    body = _nginx_pages.page(status, exchange.banner)
+    for words in exchange.settings.get("error_page", ()):
+        if str(status) in words[:-1]:
+            text = exchange.site.files.get(root_of(exchange) + words[-1])
+            if text is not None:
+                body = text
+    kind = "text/html" if body else ""
+    headers = (
+        *headers_of(exchange, status, kind, len(body.encode()), *before),
+        *after,
+        *added_headers(exchange, status),
+    )
+    return reply_with(exchange, status, headers, body)
+
+
+def reply_with(exchange: Exchange, status: int, headers: tuple[tuple[str, str], ...], body: str) -> Reply:
+    reason = _nginx_pages.reason(status)
+    return Reply(
+        status=status,
+        headers=(*headers, (REASON, reason)) if status != 200 else headers,
+        body="" if exchange.request.method == "HEAD" or status in (204, 304) else body,
+        latency_ms=exchange.elapsed_ms,
+    )
+
+
+def redirect(exchange: Exchange, status: int, target: str) -> Reply:
+    if target.startswith("/"):
+        host = header(exchange.request, "Host") or exchange.request.host
+        port = exchange.server.listens[0][1]
+        base = host.partition(":")[0] + ("" if port == 80 else f":{port}")
+        return page(exchange, status, before=(("Location", f"http://{base}{target}"),))
+    return page(exchange, status, ("Location", target))
+
+
+def user_of(request: Request) -> str | None:
+    """Return the user of basic authentication, or None."""
+    kind, _, encoded = header(request, "Authorization").partition(" ")
+    if kind.lower() != "basic":
+        return None
+    try:
+        return b64decode(encoded).decode("utf-8", "replace").partition(":")[0]
+    except Base64Error:
+        return None
+
+
+def root_of(exchange: Exchange) -> str:
+    return (exchange.one("root") or ("/etc/nginx/html",))[0].rstrip("/")
+
+
+def error(exchange: Exchange, text: str, *, upstream: str = "", level: str = "error") -> None:
+    request = exchange.request
+    memory = exchange.upstream.state()
+    connection = int(memory.get("connections", "0")) + 1
+    memory["connections"] = str(connection)
+    exchange.upstream.remember(memory)
+    at_ms = exchange.upstream.now_ms + exchange.elapsed_ms
+    host = header(request, "Host") or request.host
+    parts = [
+        f"{slash_date(at_ms)} [{level}] 29#29: *{connection} {text}, client: {request.source_ip}",
+        f"server: {exchange.server.names[0]}",
+        f'request: "{request.method} {request.path} HTTP/{version(request)}"',
+    ]
+    if upstream:
+        parts.append(f'upstream: "{upstream}"')
+    parts.append(f'host: "{host}"')
+    line = Line(at_ms, ", ".join(parts), "stderr")
+    exchange.log = [*(exchange.log or ()), line]
+
+
+def access_line(exchange: Exchange, status: int, size: int, at_ms: int) -> Line:
+    request = exchange.request
+    headers = request.headers
+    agent = headers.get("User-Agent") or header(request, "User-Agent", "-")
+    user = user_of(request) if "Authorization" in headers else None
+    text = (
+        f"{request.source_ip} - {user or '-'} [{access_date(at_ms)}] "
+        f'"{request.method} {request.path} HTTP/{version(request)}" {status} {size} '
+        f'"{header(request, "Referer", "-")}" "{agent}" "{header(request, "X-Forwarded-For", "-")}"'
+    )
+    return Line(at_ms, text)

@@ -1,0 +1,392 @@
+"""Redis commands on data: strings, lists, hashes, keys and their expiry."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable
+from typing import Final
+
+from env_core.programs import _redis_admin as admin
+from env_core.programs import _redis_config
+from env_core.programs._redis_session import (
+    NIL,
+    NOAUTH,
+    NOT_INTEGER,
+    OK,
+    WRONGTYPE,
+    Session,
+    array,
+    bulk,
+    integer,
+)
+
+Command = Callable[[Session, list[str]], str]
+
+
+def run(session: Session, words: list[str]) -> str:
+    """Run one command and return the reply as RESP.
+
+    Source: tests/golden/programs/redis (command_errors, auth, healthy).
+    """
+    name = words[0].lower()
+    found = _COMMANDS.get(name)
+    if found is None:
+        shown = "".join(f"'{word}' " for word in words[1:])
+        return f"-ERR unknown command '{words[0]}', with args beginning with: {shown}\r\n"
+    least, most, is_write, command = found
+    if not least <= len(words) - 1 <= most:
+        return f"-ERR wrong number of arguments for '{name}' command\r\n"
+    if (
+        session.setting("requirepass")
+        and not session.is_authenticated
+        and name not in ("auth", "hello", "quit", "reset")
+    ):
+        return NOAUTH
+    if is_write:
+        limit = _redis_config.memory_bytes(session.setting("maxmemory")) or 0
+        if limit and session.used_bytes() > limit and session.setting("maxmemory-policy") == "noeviction":
+            return "-OOM command not allowed when used memory > 'maxmemory'.\r\n"
+    return command(session, words)
+
+
+def _ping(_session: Session, words: list[str]) -> str:
+    return bulk(words[1]) if len(words) > 1 else "+PONG\r\n"
+
+
+def _echo(_session: Session, words: list[str]) -> str:
+    return bulk(words[1])
+
+
+def _auth(session: Session, words: list[str]) -> str:
+    user, password = (words[1], words[2]) if len(words) > 2 else ("default", words[1])
+    wanted = session.setting("requirepass")
+    if len(words) == 2 and not wanted:
+        return (
+            "-ERR AUTH <password> called without any password configured for the default user."
+            " Are you sure your configuration is correct?\r\n"
+        )
+    if user == "default" and (password == wanted or not wanted):
+        session.is_authenticated = True
+        return OK
+    return "-WRONGPASS invalid username-password pair or user is disabled.\r\n"
+
+
+def _select(session: Session, words: list[str]) -> str:
+    if not words[1].lstrip("-").isdigit():
+        return NOT_INTEGER
+    number = int(words[1])
+    if not 0 <= number < int(session.setting("databases") or "16"):
+        return "-ERR DB index is out of range\r\n"
+    session.database = number
+    return OK
+
+
+def _get(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    if value is None:
+        return NIL
+    return bulk(value) if isinstance(value, str) else WRONGTYPE
+
+
+def _set(session: Session, words: list[str]) -> str:
+    options = [word.upper() for word in words[3:]]
+    expires_ms: int | None = None
+    position = 0
+    while position < len(options):
+        option = options[position]
+        if option in ("EX", "PX") and position + 1 < len(options):
+            if not words[3 + position + 1].lstrip("-").isdigit():
+                return NOT_INTEGER
+            amount = int(words[3 + position + 1])
+            if amount <= 0:
+                return "-ERR invalid expire time in 'set' command\r\n"
+            expires_ms = session.now_ms + amount * (1000 if option == "EX" else 1)
+            position += 2
+        elif option in ("NX", "XX", "KEEPTTL"):
+            exists = session.value(words[1]) is not None
+            if (option == "NX" and exists) or (option == "XX" and not exists):
+                return NIL
+            position += 1
+        else:
+            return "-ERR syntax error\r\n"
+    session.put(words[1], words[2])
+    slot = f"expires {session.key(words[1])}"
+    if expires_ms is not None:
+        session.memory[slot] = str(expires_ms)
+    elif "KEEPTTL" not in options:
+        session.memory.pop(slot, None)
+    return OK
+
+
+def _setex(session: Session, words: list[str]) -> str:
+    if not words[2].lstrip("-").isdigit():
+        return NOT_INTEGER
+    if int(words[2]) <= 0:
+        return "-ERR invalid expire time in 'setex' command\r\n"
+    return _set(session, ["set", words[1], words[3], "EX", words[2]])
+
+
+def _delete(session: Session, words: list[str]) -> str:
+    return integer(sum(session.value(name) is not None and session.drop(name) for name in words[1:]))
+
+
+def _exists(session: Session, words: list[str]) -> str:
+    return integer(sum(session.value(name) is not None for name in words[1:]))
+
+
+def _add(session: Session, name: str, amount: int) -> str:
+    value = session.value(name)
+    if value is None:
+        value = "0"
+    if not isinstance(value, str):
+        return WRONGTYPE
+    if not value.lstrip("-").isdigit():
+        return NOT_INTEGER
+    total = int(value) + amount
+    session.put(name, str(total))
+    return integer(total)
+
+
+def _incr(session: Session, words: list[str]) -> str:
+    return _add(session, words[1], 1)
+
+
+def _decr(session: Session, words: list[str]) -> str:
+    return _add(session, words[1], -1)
+
+
+def _incrby(session: Session, words: list[str]) -> str:
+    return _add(session, words[1], int(words[2])) if words[2].lstrip("-").isdigit() else NOT_INTEGER
+
+
+def _append(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    if value is not None and not isinstance(value, str):
+        return WRONGTYPE
+    session.put(words[1], (value or "") + words[2])
+    return integer(len((value or "") + words[2]))
+
+
+def _strlen(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    return integer(len(value or "")) if value is None or isinstance(value, str) else WRONGTYPE
+
+
+def _push(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    if value is not None and not isinstance(value, list):
+        return WRONGTYPE
+    items = value or []
+    items = [*reversed(words[2:]), *items] if words[0].lower() == "lpush" else [*items, *words[2:]]
+    session.put(words[1], items)
+    return integer(len(items))
+
+
+def _pop(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    if value is None:
+        return NIL
+    if not isinstance(value, list):
+        return WRONGTYPE
+    item = value.pop(0 if words[0].lower() == "lpop" else -1)
+    if value:
+        session.put(words[1], value)
+    else:
+        session.drop(words[1])
+    return bulk(item)
+
+
+def _llen(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    return integer(len(value or [])) if value is None or isinstance(value, list) else WRONGTYPE
+
+
+def _lrange(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    if value is not None and not isinstance(value, list):
+        return WRONGTYPE
+    if not (words[2].lstrip("-").isdigit() and words[3].lstrip("-").isdigit()):
+        return NOT_INTEGER
+    start, end = int(words[2]), int(words[3])
+    items = value or []
+    stop = len(items) + end + 1 if end < 0 else end + 1
+    return array(items[start if start >= 0 else max(len(items) + start, 0) : max(stop, 0)])
+
+
+def _hset(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    if value is not None and not isinstance(value, dict):
+        return WRONGTYPE
+    if len(words) % 2:
+        return "-ERR wrong number of arguments for 'hset' command\r\n"
+    fields = dict(value or {})
+    before = len(fields)
+    fields.update(zip(words[2::2], words[3::2]))
+    session.put(words[1], fields)
+    return integer(len(fields) - before)
+
+
+def _hget(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    if value is not None and not isinstance(value, dict):
+        return WRONGTYPE
+    found = (value or {}).get(words[2])
+    return NIL if found is None else bulk(found)
+
+
+def _hgetall(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    if value is not None and not isinstance(value, dict):
+        return WRONGTYPE
+    return array([part for pair in (value or {}).items() for part in pair])
+
+
+def _keys(session: Session, words: list[str]) -> str:
+    return array([name for name in session.names() if fnmatch.fnmatchcase(name, words[1])])
+
+
+def _scan(session: Session, words: list[str]) -> str:
+    pattern = next((words[at + 1] for at, word in enumerate(words[:-1]) if word.lower() == "match"), "*")
+    names = [name for name in session.names() if fnmatch.fnmatchcase(name, pattern)]
+    return "*2\r\n" + bulk("0") + array(names)
+
+
+def _dbsize(session: Session, _words: list[str]) -> str:
+    return integer(len(session.names()))
+
+
+def _flush(session: Session, words: list[str]) -> str:
+    for slot in list(session.memory):
+        head = slot.partition(" ")[0]
+        if head == "expires" or (
+            head.isdigit() and (words[0].lower() == "flushall" or head == str(session.database))
+        ):
+            del session.memory[slot]
+    session.is_changed = True
+    return OK
+
+
+def _type(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    kind = (
+        "none"
+        if value is None
+        else "string"
+        if isinstance(value, str)
+        else "list"
+        if isinstance(value, list)
+        else "hash"
+    )
+    return f"+{kind}\r\n"
+
+
+def _ttl(session: Session, words: list[str]) -> str:
+    if session.value(words[1]) is None:
+        return integer(-2)
+    expires = session.memory.get(f"expires {session.key(words[1])}")
+    if expires is None:
+        return integer(-1)
+    left_ms = int(expires) - session.now_ms
+    return integer(left_ms if words[0].lower() == "pttl" else (left_ms + 500) // 1000)
+
+
+def _expire(session: Session, words: list[str]) -> str:
+    if not words[2].lstrip("-").isdigit():
+        return NOT_INTEGER
+    if session.value(words[1]) is None:
+        return integer(0)
+    session.memory[f"expires {session.key(words[1])}"] = str(session.now_ms + int(words[2]) * 1000)
+    session.is_changed = True
+    return integer(1)
+
+
+def _persist(session: Session, words: list[str]) -> str:
+    session.is_changed = True
+    return integer(int(session.memory.pop(f"expires {session.key(words[1])}", None) is not None))
+
+
+def _rename(session: Session, words: list[str]) -> str:
+    value = session.value(words[1])
+    if value is None:
+        return "-ERR no such key\r\n"
+    session.drop(words[1])
+    session.put(words[2], value)
+    return OK
+
+
+def _getrange(session: Session, words: list[str]) -> str:
+    if not (words[2].lstrip("-").isdigit() and words[3].lstrip("-").isdigit()):
+        return NOT_INTEGER
+    value = session.value(words[1])
+    if value is not None and not isinstance(value, str):
+        return WRONGTYPE
+    text, start, end = value or "", int(words[2]), int(words[3])
+    return bulk(
+        text[start if start >= 0 else max(len(text) + start, 0) : (len(text) + end if end < 0 else end) + 1]
+    )
+
+
+def _move(session: Session, words: list[str]) -> str:
+    if not words[2].isdigit():
+        return NOT_INTEGER
+    if int(words[2]) >= int(session.setting("databases") or "16"):
+        return "-ERR DB index is out of range\r\n"
+    return integer(0)
+
+
+def _object(session: Session, words: list[str]) -> str:
+    value = session.value(words[-1])
+    if value is None:
+        return NIL
+    return (
+        bulk("embstr" if isinstance(value, str) else "listpack")
+        if words[1].lower() == "encoding"
+        else integer(1)
+    )
+
+
+def _geoadd(_session: Session, _words: list[str]) -> str:
+    return "-ERR value is not a valid float\r\n"
+
+
+def _command(_session: Session, words: list[str]) -> str:
+    return integer(len(_COMMANDS)) if len(words) > 1 and words[1].lower() == "count" else "*0\r\n"
+
+
+def _mget(session: Session, words: list[str]) -> str:
+    values = [session.value(name) for name in words[1:]]
+    return f"*{len(values)}\r\n" + "".join(bulk(value) if isinstance(value, str) else NIL for value in values)
+
+
+def _mset(session: Session, words: list[str]) -> str:
+    if len(words) % 2 == 0:
+        return "-ERR wrong number of arguments for 'mset' command\r\n"
+    for name, value in zip(words[1::2], words[2::2]):
+        session.put(name, value)
+    return OK
+
+
+_MANY: Final = 1 << 20
+_COMMANDS: Final[dict[str, tuple[int, int, bool, Command]]] = {
+    "ping": (0, 1, False, _ping), "echo": (1, 1, False, _echo), "auth": (1, 2, False, _auth),
+    "select": (1, 1, False, _select), "get": (1, 1, False, _get), "set": (2, _MANY, True, _set),
+    "setex": (3, 3, True, _setex), "del": (1, _MANY, False, _delete), "unlink": (1, _MANY, False, _delete),
+    "exists": (1, _MANY, False, _exists), "incr": (1, 1, True, _incr), "decr": (1, 1, True, _decr),
+    "incrby": (2, 2, True, _incrby), "append": (2, 2, True, _append), "strlen": (1, 1, False, _strlen),
+    "lpush": (2, _MANY, True, _push), "rpush": (2, _MANY, True, _push), "lpop": (1, 2, False, _pop),
+    "rpop": (1, 2, False, _pop), "llen": (1, 1, False, _llen), "lrange": (3, 3, False, _lrange),
+    "hset": (3, _MANY, True, _hset), "hget": (2, 2, False, _hget), "hgetall": (1, 1, False, _hgetall),
+    "keys": (1, 1, False, _keys), "scan": (1, _MANY, False, _scan), "dbsize": (0, 0, False, _dbsize),
+    "flushall": (0, 1, False, _flush), "flushdb": (0, 1, False, _flush), "type": (1, 1, False, _type),
+    "ttl": (1, 1, False, _ttl), "pttl": (1, 1, False, _ttl), "expire": (2, 3, False, _expire),
+    "persist": (1, 1, False, _persist), "rename": (2, 2, True, _rename), "info": (0, _MANY, False, admin.info),
+    "config": (1, _MANY, False, admin.config), "client": (1, _MANY, False, admin.client), "role": (0, 0, False, admin.role),
+    "time": (0, 0, False, admin.time), "cluster": (1, _MANY, False, admin.cluster), "save": (0, 0, False, admin.save),
+    "bgsave": (0, 1, False, admin.save), "memory": (1, _MANY, False, admin.memory), "command": (0, _MANY, False, _command),
+    "quit": (0, _MANY, False, admin.ok), "debug": (1, _MANY, False, admin.debug), "slowlog": (1, 2, False, admin.slowlog),
+    "getrange": (3, 3, False, _getrange), "move": (2, 2, True, _move), "object": (1, _MANY, False, _object),
+    "geoadd": (4, _MANY, True, _geoadd), "xadd": (4, _MANY, True, admin.is_not_modelled), "eval": (2, _MANY, False, admin.is_not_modelled),
+    "evalsha": (2, _MANY, False, admin.evalsha), "replicaof": (2, 2, False, admin.ok), "subscribe": (1, _MANY, False, admin.is_not_modelled),
+    "bgrewriteaof": (0, 0, False, admin.rewrite), "module": (1, _MANY, False, admin.module),
+    "mget": (1, _MANY, False, _mget), "mset": (2, _MANY, True, _mset), "lastsave": (0, 0, False, lambda session, _words: integer(session.started_ms // 1000)),
+}  # fmt: skip

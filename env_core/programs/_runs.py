@@ -1,0 +1,147 @@
+"""Container runs and their logs: what the runtime knows, shared by the kubelet and the data plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from env_core.programs._model import Container, Launch, Line
+from env_core.sim.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a container: from its start to its exit."""
+
+    container: Container
+    container_id: str
+    program: str
+    launch: Launch
+    exit_at_ms: int | None = None
+    """When it will end or did end; None while nothing ends it."""
+    exit_code: int = 0
+    exit_reason: str = ""
+    exit_message: str = ""
+    ready_from_ms: int = 0
+
+    def is_running(self, now_ms: int) -> bool:
+        """Whether the process lives at `now_ms`."""
+        return self.exit_at_ms is None or now_ms < self.exit_at_ms
+
+    def listens_on(self, port: int, now_ms: int) -> bool:
+        """Whether something accepts connections on `port` at `now_ms`."""
+        if not self.is_running(now_ms):
+            return False
+        since = now_ms - self.container.started_ms
+        return any(listener.port == port and since >= listener.after_ms for listener in self.launch.listeners)
+
+
+class RunKey(NamedTuple):
+    """A container of a pod."""
+
+    pod_uid: str
+    container: str
+
+
+class LogKey(NamedTuple):
+    """The log of one run of a container."""
+
+    pod_uid: str
+    container: str
+    restarts: int
+
+
+class _Log(NamedTuple):
+    before: _Log | None
+    lines: tuple[Line, ...]
+    length: int
+
+
+class Runtime:
+    """The container runtimes of all nodes: runs by container, pods by address, logs by run."""
+
+    __slots__ = ("_addresses", "_logs", "_memory", "runs")
+
+    def __init__(self, state: State) -> None:
+        self.runs = state.table("runtime/runs")
+        self._addresses = state.table("runtime/addresses")
+        self._logs = state.table("runtime/logs")
+        self._memory = state.table("runtime/memory")
+
+    def run(self, pod_uid: str, container: str) -> Run | None:
+        """Return the newest run of a container, running or ended."""
+        found: Run | None = self.runs.get(RunKey(pod_uid, container))
+        return found
+
+    def put(self, run: Run) -> None:
+        """Record a run, new or changed."""
+        self.runs[RunKey(run.container.pod_uid, run.container.name)] = run
+
+    def end(self, run: Run, at_ms: int, code: int, reason: str, message: str = "") -> Run:
+        """Record that a run ends at `at_ms`, unless it ends earlier by itself, and return it."""
+        if run.exit_at_ms is not None and run.exit_at_ms <= at_ms:
+            return run
+        ended = replace(run, exit_at_ms=at_ms, exit_code=code, exit_reason=reason, exit_message=message)
+        self.put(ended)
+        return ended
+
+    def forget(self, pod_uid: str, containers: Iterable[str]) -> None:
+        """Remove a pod's runs, memory and logs."""
+        for name in containers:
+            key = RunKey(pod_uid, name)
+            run: Run | None = self.runs.pop(key)
+            self._memory.pop(key)
+            if run is not None:
+                for restarts in range(run.container.restarts + 1):
+                    self._logs.pop(LogKey(pod_uid, name, restarts))
+
+    def assign(self, address: str, namespace: str, pod: str, pod_uid: str) -> None:
+        """Record that a pod sandbox has an address."""
+        self._addresses[address] = (namespace, pod, pod_uid)
+
+    def release(self, address: str) -> None:
+        """Record that an address is free again."""
+        self._addresses.pop(address)
+
+    def pod_at(self, address: str) -> tuple[str, str, str] | None:
+        """Return (namespace, pod, uid) of the pod that has the address, or None."""
+        found: tuple[str, str, str] | None = self._addresses.get(address)
+        return found
+
+    def log(self, run: Run, lines: tuple[Line, ...]) -> None:
+        """Append lines (with absolute times) to a run's log."""
+        if not lines:
+            return
+        key = LogKey(run.container.pod_uid, run.container.name, run.container.restarts)
+        before: _Log | None = self._logs.get(key)
+        self._logs[key] = _Log(before, lines, len(lines) + (before.length if before else 0))
+
+    def log_lines(self, pod_uid: str, container: str, restarts: int, lines_max: int = 10_000) -> list[Line]:
+        """Return the newest lines of a run's log, oldest first."""
+        chunks: list[tuple[Line, ...]] = []
+        count = 0
+        at: _Log | None = self._logs.get(LogKey(pod_uid, container, restarts))
+        while at is not None and count < lines_max:
+            chunks.append(at.lines)
+            count += len(at.lines)
+            at = at.before
+        lines = [line for chunk in reversed(chunks) for line in chunk]
+        return lines[-lines_max:]
+
+    def has_log(self, pod_uid: str, container: str, restarts: int) -> bool:
+        """Whether a run's log is still kept."""
+        return LogKey(pod_uid, container, restarts) in self._logs
+
+    def drop_log(self, pod_uid: str, container: str, restarts: int) -> None:
+        """Remove the log of an old run (the runtime keeps one dead container)."""
+        self._logs.pop(LogKey(pod_uid, container, restarts))
+
+    def memory(self, pod_uid: str, container: str) -> dict[str, str]:
+        """Return a copy of what a program remembers during a run."""
+        kept: tuple[tuple[str, str], ...] | None = self._memory.get(RunKey(pod_uid, container))
+        return dict(kept or ())
+
+    def remember(self, pod_uid: str, container: str, memory: dict[str, str]) -> None:
+        """Replace what a program remembers during a run."""
+        self._memory[RunKey(pod_uid, container)] = tuple(memory.items())

@@ -1,0 +1,96 @@
+"""The network clients that a shell offers: as seen from outside the cluster, or from within a container."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from env_core.dataplane._model import Source
+from env_core.dataplane.network import Network
+from env_core.programs import Image, Run, Runtime
+from env_core.programs._images import commands_of, is_musl
+from env_core.shell._clients import (
+    busybox_nslookup,
+    busybox_wget,
+    curl,
+    dig,
+    nc,
+    nslookup,
+    ping,
+    redis_cli,
+    wget,
+)
+from env_core.shell._clients._wire import NetworkWire, Wire
+from env_core.shell.context import Process, Program
+from env_core.world import Output
+
+_Client = Callable[[Process, list[str], Wire], Output]
+
+_GNU: Mapping[str, _Client] = {
+    "curl": curl.run,
+    "wget": wget.run,
+    "nslookup": nslookup.run,
+    "dig": dig.run,
+    "host": dig.run_host,
+    "getent": dig.run_getent,
+    "nc": nc.run,
+    "netcat": nc.run,
+    "ping": ping.run,
+    "redis-cli": redis_cli.run,
+}
+_BUSYBOX: Mapping[str, _Client] = {
+    **{
+        name: client
+        for name, client in _GNU.items()
+        if name in ("curl", "dig", "host", "redis-cli", "getent")
+    },
+    "wget": busybox_wget.run,
+    "nslookup": busybox_nslookup.run,
+    "nc": nc.run_busybox,
+    "ping": ping.run_busybox,
+    "telnet": nc.run_telnet,
+}
+
+
+def _bound(client: _Client, wire: Wire) -> Program:
+    def run(process: Process, argv: list[str]) -> Output:
+        return client(process, argv, wire)
+
+    return run
+
+
+def outside_programs(network: Network) -> dict[str, Program]:
+    """Return the clients of a host on the nodes' network, outside the cluster."""
+    wire = NetworkWire(network, network.outside())
+    return {name: _bound(client, wire) for name, client in _GNU.items() if name != "getent"}
+
+
+def inside_programs(run: Run, network: Network, runtime: Runtime, image: Image) -> dict[str, Program]:
+    """Return the clients that a container's image holds, bound to its pod."""
+    del runtime
+    container = run.container
+    source = network.source_of_pod(container.namespace, container.pod)
+    if source is None:
+        source = Source(
+            namespace=container.namespace, pod=container.pod, ip=container.pod_ip, uid=container.pod_uid
+        )
+    wire = NetworkWire(network, source, 1 if is_musl(container.image) else 2)
+    clients = _BUSYBOX if image.base == "alpine" else _GNU
+    known = commands_of(image)
+    found = {name: _bound(client, wire) for name, client in clients.items() if name in known}
+    if image.base == "alpine":
+        # What an image brings beside BusyBox's applet of the same name is the full program.
+        full = {name: _GNU[name] for name in ("wget", "nslookup", "ping", "nc") if name in image.binaries}
+        found |= {name: _bound(client, wire) for name, client in full.items()}
+        found["busybox"] = partial(_busybox, found)
+    return found
+
+
+def _busybox(clients: Mapping[str, Program], process: Process, argv: list[str]) -> Output:
+    """Run `busybox APPLET …`."""
+    if len(argv) < 2:
+        return Output(f"{busybox_wget.BANNER}")
+    program = clients.get(argv[1]) or process.programs.get(argv[1])
+    if program is None or argv[1] == "busybox":
+        return Output("", f"{argv[1]}: applet not found\n", 127)
+    return program(process, argv[1:])
