@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import lru_cache
+from typing import cast
 
 from env_core import controllers as controllers_package
 from env_core import kinds as kinds_package
@@ -68,6 +69,20 @@ def _routes() -> Mapping[str, tuple[tuple[Controller, Mapper], ...]]:
         for resource, mapper in controller.watches:
             routes.setdefault(resource, []).append((controller, mapper))
     return {resource: tuple(rows) for resource, rows in routes.items()}
+
+
+def _may_map_elsewhere(event: WatchEvent) -> bool:
+    """Whether the old version may lead to other keys than the new one: nothing but a status write keeps all of these.
+
+    Writes share what they do not change, so identity is enough to know.
+    """
+    old = event.old
+    assert old is not None
+    new = event.object
+    if new.get("spec") is not old.get("spec") or "status" not in new:
+        return True
+    before, after = old["metadata"], new["metadata"]
+    return any(before.get(key) is not after.get(key) for key in ("labels", "ownerReferences", "annotations"))
 
 
 def _controller_identity(controller: Controller) -> Identity:
@@ -235,11 +250,12 @@ class Cluster:
         resource = ref.resource
         if resource == "events":
             return
+        old = event.old if event.type == "MODIFIED" and _may_map_elsewhere(event) else None
         for controller, mapper in _routes().get(resource, ()):
             component = self._component_of(controller)
             self._wake(controller, mapper(event.object, component))
-            if event.old is not None and event.type == "MODIFIED":
-                self._wake(controller, mapper(event.old, component))
+            if old is not None:
+                self._wake(controller, mapper(old, component))
         self.scheduler.on_write(event)
         self.kubelets.on_write(event)
         self.network.on_write(event)
@@ -255,7 +271,7 @@ class Cluster:
             self.loop.wake(at_ms, "controller", (controller.name, key.namespace, key.name))
 
     def _reconcile(self, key: Hashable) -> None:
-        name, namespace, target = key  # type: ignore[misc]
+        name, namespace, target = cast("tuple[str, str, str]", key)
         controller = _controllers()[name]
         requeue = controller.reconcile(self._component_of(controller), Key(namespace, target))
         if requeue is not None:

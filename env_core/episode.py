@@ -128,9 +128,22 @@ def reset_options(given: Mapping[str, Any]) -> ResetOptions:
 class Episode:
     """One episode. Make it with `Episode.reset`; then `step` until the result says it is done."""
 
-    __slots__ = ("_digest", "_incident", "cumulative_reward", "episode_id", "is_done", "options", "seed", "step_count", "suite", "task")
+    __slots__ = (
+        "_digest",
+        "_incident",
+        "cumulative_reward",
+        "episode_id",
+        "is_done",
+        "options",
+        "seed",
+        "step_count",
+        "suite",
+        "task",
+    )
 
-    def __init__(self, suite: Suite, task: Task, seed: int, episode_id: str, options: ResetOptions, incident: Incident) -> None:
+    def __init__(
+        self, suite: Suite, task: Task, seed: int, episode_id: str, options: ResetOptions, incident: Incident
+    ) -> None:
         self.suite = suite
         self.task = task
         self.seed = seed
@@ -144,7 +157,13 @@ class Episode:
 
     @classmethod
     def reset(
-        cls, *, suite: str = "", task: str = "", seed: int | None = None, episode_id: str = "", options: Mapping[str, Any] | None = None
+        cls,
+        *,
+        suite: str = "",
+        task: str = "",
+        seed: int | None = None,
+        episode_id: str = "",
+        options: Mapping[str, Any] | None = None,
     ) -> tuple[Episode, StepResult]:
         """Begin an episode and return it with its first observation.
 
@@ -154,10 +173,14 @@ class Episode:
             UnknownName: if the suite or task does not exist.
             InvalidInput: if the seed, the episode id or an option is out of range.
         """
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= SEED_MAX):
+        if seed is not None and (
+            isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= SEED_MAX
+        ):
             raise InvalidInput("seed", f"must be an integer from 0 to {SEED_MAX}, got {seed!r}")
         if len(episode_id) > EPISODE_ID_LENGTH_MAX:
-            raise InvalidInput("episode_id", f"must have at most {EPISODE_ID_LENGTH_MAX} characters, got {len(episode_id)}")
+            raise InvalidInput(
+                "episode_id", f"must have at most {EPISODE_ID_LENGTH_MAX} characters, got {len(episode_id)}"
+            )
         chosen_suite, chosen_task = find_task(suite, task)
         chosen_seed = chosen_task.default_seed if seed is None else seed
         chosen_options = reset_options(options or {})
@@ -165,7 +188,9 @@ class Episode:
         episode = cls(chosen_suite, chosen_task, chosen_seed, episode_id, chosen_options, incident)
         observation = incident.observe()
         episode._extend(observation)
-        return episode, StepResult(observation=observation, reward=None, is_terminated=False, is_truncated=False)
+        return episode, StepResult(
+            observation=observation, reward=None, is_terminated=False, is_truncated=False
+        )
 
     def step(self, command: str) -> StepResult:
         """Carry out one command line and return what it led to.
@@ -177,7 +202,9 @@ class Episode:
         if self.is_done:
             raise EpisodeOver("the episode has ended; reset to begin another")
         if len(command) > COMMAND_LENGTH_MAX:
-            raise InvalidInput("command", f"must have at most {COMMAND_LENGTH_MAX} characters, got {len(command)}")
+            raise InvalidInput(
+                "command", f"must have at most {COMMAND_LENGTH_MAX} characters, got {len(command)}"
+            )
         step = self._incident.act(command)
         self.step_count += 1
         self.cumulative_reward = round(self.cumulative_reward + step.reward, 6)

@@ -1,12 +1,15 @@
 """The baseline as whoever runs it sees it: its records, its flags, its manners when things go wrong."""
 
 import ast
+import contextlib
+import io
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -15,6 +18,17 @@ from tests.client.chat import call, chatting
 from tests.server.children import free_port, running
 
 ROOT = Path(__file__).parents[1]
+HIDDEN = (
+    "API_KEY",
+    "HF_TOKEN",
+    "OPENAI_API_KEY",
+    "ENV_URL",
+    "MODEL_NAME",
+    "API_BASE_URL",
+    "TRON_LLM_PLAN",
+    "LOCAL_IMAGE_NAME",
+    "IMAGE_NAME",
+)
 START = re.compile(r"\[START\] task=(\S+) env=kubedrill model=(\S+)")
 STEP = re.compile(r"\[STEP\] step=(\d+) action=(.+) reward=(-?\d+\.\d\d) done=(true|false) error=(.+)")
 END = re.compile(
@@ -28,29 +42,17 @@ def url():
         yield address
 
 
-def run(*flags, timeout=120, **variables):
-    hidden = (
-        "API_KEY",
-        "HF_TOKEN",
-        "OPENAI_API_KEY",
-        "ENV_URL",
-        "MODEL_NAME",
-        "API_BASE_URL",
-        "TRON_LLM_PLAN",
-        "PYTHONPATH",
-        "LOCAL_IMAGE_NAME",
-        "IMAGE_NAME",
-    )
-    environment = {key: value for key, value in os.environ.items() if key not in hidden} | variables
-    return subprocess.run(
-        [sys.executable, str(ROOT / "inference.py"), *flags],
-        cwd="/",
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+def run(*flags, **variables):
+    """Run it in this process; what it prints and how it returns is what a shell would see."""
+    out, err = io.StringIO(), io.StringIO()
+    environment = {key: value for key, value in os.environ.items() if key not in HIDDEN} | variables
+    with (
+        mock.patch.dict(os.environ, environment, clear=True),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = inference.main(flags)
+    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
 
 def episodes(stdout):

@@ -22,8 +22,7 @@ class RbacView:
     @property
     def version(self) -> int:
         """The revision of the newest write to a role or binding."""
-        last_write = self._store.last_write
-        return max(last_write(resource) for resource in _RESOURCES)
+        return self._store.newest_write(_RESOURCES)
 
     def list(self, resource: str, namespace: str) -> list[Object]:
         """Return the roles or bindings of a namespace ("" for the cluster-wide ones)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,7 +23,7 @@ class Files(Protocol):
     def write(self, path: str, text: str) -> None:
         """Replace a file's text."""
 
-    def listdir(self, path: str) -> list[str]:
+    def listdir(self, path: str) -> Sequence[str]:
         """Return the sorted names in a directory.
 
         Raises:

@@ -23,7 +23,9 @@ def manifests(folder: str) -> tuple[Object, ...]:
     place = files("env_core.scenarios").joinpath(folder)
     for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".yaml"):
-            found += [document for document in yaml.load_all(entry.read_text(), Loader=yaml.CSafeLoader) if document]
+            found += [
+                document for document in yaml.load_all(entry.read_text(), Loader=yaml.CSafeLoader) if document
+            ]
     return tuple(found)
 
 

@@ -24,7 +24,9 @@ def with_platform(seed: int) -> Cluster:
     cluster = Cluster(seed=seed)
     cluster.boot()
     for name, cpu, memory in _NODES:
-        cluster.kubelets.join(name, cpu=cpu, memory=memory, labels={"topology.kubernetes.io/zone": f"zone-{name[-1]}"})
+        cluster.kubelets.join(
+            name, cpu=cpu, memory=memory, labels={"topology.kubernetes.io/zone": f"zone-{name[-1]}"}
+        )
     cluster.advance(2_000)
     loader.apply(cluster.client(), "platform")
     wait_healthy(cluster, "kube-system")
@@ -47,6 +49,9 @@ def wait_healthy(cluster: Cluster, namespace: str) -> None:
         )
 
     if not cluster.advance_until(is_healthy, HEALTHY_TIMEOUT_MS):
-        pods = [(pod["metadata"]["name"], pod.get("status", {}).get("phase")) for pod in cluster.store.list("pods", namespace)]
+        pods = [
+            (pod["metadata"]["name"], pod.get("status", {}).get("phase"))
+            for pod in cluster.store.list("pods", namespace)
+        ]
         raise RuntimeError(f"the workloads of {namespace} did not become healthy: {pods}")
     cluster.settle()

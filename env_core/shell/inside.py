@@ -24,6 +24,8 @@ from env_core.world import Output
 
 NOT_STARTED: Final = 126
 """Exit code of a command that the runtime cannot start."""
+EXEC_LIMIT_MS = 600_000
+"""Virtual time that a command in a container may take before it is cut off: a bound of ours."""
 _AT_ONCE_MS: Final = 50
 """Waits shorter than this are added up without letting the cluster's clock run."""
 _SCRATCH: Final = "file "
@@ -81,6 +83,7 @@ def run_inside(
         _user(container),
         container.env.get("HOSTNAME") or container.pod,
         flavour="busybox" if image.base == "alpine" else "gnu",
+        deadline_ms=loop.now_ms + EXEC_LIMIT_MS,
     )
     before = fs._entries
     name = command[0].rpartition("/")[2]

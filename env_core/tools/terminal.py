@@ -13,11 +13,13 @@ from env_core.kubectl import command as kubectl
 from env_core.kubectl.context import Context
 from env_core.shell import pipeline
 from env_core.shell.clients import outside_programs
-from env_core.shell.context import Process, Program
+from env_core.shell.context import Interrupted, Process, Program
 from env_core.shell.filesystem import FileSystem
 from env_core.world import Output
 
 HOME = "/root"
+TIMED_OUT = 124
+"""The exit code of a line that ran out of time, as `timeout` gives it."""
 Check = Callable[[list[str]], None]
 
 
@@ -49,7 +51,9 @@ class Terminal:
 
     __slots__ = ("_context", "_fs", "_host", "_identity", "_shell")
 
-    def __init__(self, host: Host, identity: Identity, *, namespace: str, fs: FileSystem | None = None) -> None:
+    def __init__(
+        self, host: Host, identity: Identity, *, namespace: str, fs: FileSystem | None = None
+    ) -> None:
         self._host = host
         self._identity = identity
         self._fs = FileSystem() if fs is None else fs
@@ -70,17 +74,33 @@ class Terminal:
         except pipeline.SyntaxProblem:
             return []
 
-    def run(self, line: str, check: Check) -> Output:
-        """Run a line. `check` sees each kubectl and curl command before it runs and may raise to stop the line."""
+    def run(self, line: str, check: Check, limit_ms: int) -> Output:
+        """Run a line for at most `limit_ms` of virtual time; what takes longer is stopped, as a terminal tool would.
+
+        `check` sees each kubectl and curl command before it runs and may raise to stop the line.
+        """
         if self._shell is None:
             self._shell = self._make_shell()
-        self._shell.process.programs = {**self._shell.process.programs, **self._programs(check)}
-        return self._shell.run(line, "")
+        process = self._shell.process
+        process.programs = {**process.programs, **self._programs(check)}
+        process.deadline_ms = self._host.now_ms + limit_ms
+        self._context.clock = _BoundedClock(self._host, process.deadline_ms)
+        try:
+            return self._shell.run(line, "")
+        except Interrupted as stopped:
+            output = stopped.output or Output()
+            text = f"command timed out after {limit_ms // 1000} s\n"
+            return Output(output.stdout, output.stderr + text, TIMED_OUT)
 
     def _make_shell(self) -> pipeline.Shell:
         process = Process(
             fs=self._fs,
-            env={"HOME": HOME, "PATH": "/usr/local/bin:/usr/bin:/bin", "USER": self._identity.name, "TERM": "dumb"},
+            env={
+                "HOME": HOME,
+                "PATH": "/usr/local/bin:/usr/bin:/bin",
+                "USER": self._identity.name,
+                "TERM": "dumb",
+            },
             cwd=HOME,
             now_ms=lambda: self._host.now_ms,
             advance=self._host.advance,
@@ -89,7 +109,10 @@ class Terminal:
         return pipeline.Shell(process)
 
     def _programs(self, check: Check) -> dict[str, Program]:
-        programs = {name: _checked(name, program, check) for name, program in outside_programs(self._host.network).items()}
+        programs = {
+            name: _checked(name, program, check)
+            for name, program in outside_programs(self._host.network).items()
+        }
         programs["kubectl"] = _checked("kubectl", self._kubectl, check)
         return programs
 
@@ -117,6 +140,37 @@ def _checked(name: str, program: Program, check: Check) -> Program:
         return program(process, argv)
 
     return run
+
+
+class _BoundedClock:
+    """The host's clock up to a deadline; waiting beyond it is interrupted."""
+
+    __slots__ = ("_deadline_ms", "_host")
+
+    def __init__(self, host: Host, deadline_ms: int) -> None:
+        self._host = host
+        self._deadline_ms = deadline_ms
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch."""
+        return self._host.now_ms
+
+    def advance(self, duration_ms: int) -> None:
+        """Let time pass; raises `Interrupted` at the deadline."""
+        left_ms = max(self._deadline_ms - self._host.now_ms, 0)
+        self._host.advance(min(duration_ms, left_ms))
+        if duration_ms > left_ms:
+            raise Interrupted
+
+    def advance_until(self, is_met: Callable[[], bool], timeout_ms: int) -> bool:
+        """Let time pass until a condition holds; raises `Interrupted` at the deadline."""
+        left_ms = max(self._deadline_ms - self._host.now_ms, 0)
+        if self._host.advance_until(is_met, min(timeout_ms, left_ms)):
+            return True
+        if timeout_ms > left_ms:
+            raise Interrupted
+        return False
 
 
 class _FilesIn:

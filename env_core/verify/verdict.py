@@ -57,7 +57,9 @@ def delete_pods(namespace: str) -> Churn:
     return churn
 
 
-def judge(cluster: Cluster, repairs: tuple[Check, ...], keeps: tuple[Check, ...], churns: tuple[Churn, ...]) -> Verdict:
+def judge(
+    cluster: Cluster, repairs: tuple[Check, ...], keeps: tuple[Check, ...], churns: tuple[Churn, ...]
+) -> Verdict:
     """Return the verdict on `cluster` as it is now. Nothing in `cluster` changes."""
     fork = cluster.fork()
     fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
@@ -69,7 +71,8 @@ def judge(cluster: Cluster, repairs: tuple[Check, ...], keeps: tuple[Check, ...]
         fork.advance(TRAFFIC_MS)
         _note(why, fork, (*repairs, *keeps))
     return Verdict(
-        repairs={check.name: why[check.name] for check in repairs}, keeps={check.name: why[check.name] for check in keeps}
+        repairs={check.name: why[check.name] for check in repairs},
+        keeps={check.name: why[check.name] for check in keeps},
     )
 
 

@@ -6,7 +6,7 @@ from env_core.cluster import Cluster
 from env_core.objects import selectors
 from env_core.objects.conditions import is_pod_ready
 from env_core.programs import Reply, Request
-from env_core.world import Object
+from env_core.world import Object, Objects
 
 MANAGED_BY_CONTROLLER = "endpointslice-controller.k8s.io"
 
@@ -19,6 +19,10 @@ class View:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
+    def fork(self) -> Cluster:
+        """Return a cluster of one's own, to try things on."""
+        return self._cluster.fork()
+
     @property
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch."""
@@ -28,11 +32,11 @@ class View:
         """Return the object, or None."""
         return self._cluster.store.get(resource, namespace, name)
 
-    def list(self, resource: str, namespace: str) -> list[Object]:
+    def list(self, resource: str, namespace: str) -> Objects:
         """Return the objects of a namespace, sorted by name."""
         return self._cluster.store.list(resource, namespace)
 
-    def pods_of(self, namespace: str, deployment: str) -> list[Object]:
+    def pods_of(self, namespace: str, deployment: str) -> Objects:
         """Return the living pods of a Deployment: owned by it through its ReplicaSets, not terminating."""
         owner = self.get("deployments.apps", namespace, deployment)
         if owner is None:
@@ -40,24 +44,32 @@ class View:
         store = self._cluster.store
         sets = store.owned(owner["metadata"]["uid"], "replicasets.apps")
         pods = [pod for replicaset in sets for pod in store.owned(replicaset["metadata"]["uid"], "pods")]
-        return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"] and pod.get("status", {}).get("phase") not in ("Failed", "Succeeded")]
+        return [
+            pod
+            for pod in pods
+            if "deletionTimestamp" not in pod["metadata"]
+            and pod.get("status", {}).get("phase") not in ("Failed", "Succeeded")
+        ]
 
-    def ready_pods_of(self, namespace: str, deployment: str) -> list[Object]:
+    def ready_pods_of(self, namespace: str, deployment: str) -> Objects:
         """Return the ready ones of `pods_of`."""
         return [pod for pod in self.pods_of(namespace, deployment) if is_pod_ready(pod)]
 
-    def endpoints_of(self, namespace: str, service: str) -> list[str]:
+    def endpoints_of(self, namespace: str, service: str) -> tuple[str, ...]:
         """Return the uids of the ready pods behind a Service, as the endpoint slice controller sees them."""
         slices = self._cluster.store.indexed("service", f"{namespace}/{service}")
         uids: list[str] = []
         for entry in slices:
-            if entry["metadata"].get("labels", {}).get("endpointslice.kubernetes.io/managed-by") != MANAGED_BY_CONTROLLER:
+            if (
+                entry["metadata"].get("labels", {}).get("endpointslice.kubernetes.io/managed-by")
+                != MANAGED_BY_CONTROLLER
+            ):
                 uids += ["" for _ in entry.get("endpoints") or ()]
                 continue
             for endpoint in entry.get("endpoints") or ():
                 if endpoint.get("conditions", {}).get("ready", True):
                     uids.append((endpoint.get("targetRef") or {}).get("uid", ""))
-        return uids
+        return tuple(uids)
 
     def selects(self, selector: Object, labels: dict[str, str]) -> bool:
         """Whether a Service selector (a label map; empty selects nothing) matches labels."""

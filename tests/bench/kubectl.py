@@ -18,6 +18,7 @@ from tests.bench.report import Row
 
 PODS = 40
 RATIO_BUDGET = 300.0
+_LIMIT_MS = 60_000
 _COMMAND = f"kubectl -n {crowds.NAMESPACE} get pods"
 
 
@@ -32,7 +33,7 @@ def rows(profile: Profile, *, is_quick: bool) -> list[Row]:
     terminal = Terminal(cluster, ON_CALL, namespace="default")
 
     def native() -> str:
-        return terminal.run(_COMMAND, lambda _argv: None).stdout
+        return terminal.run(_COMMAND, lambda _argv: None, _LIMIT_MS).stdout
 
     native()
     with collected(), profile.of("4"):

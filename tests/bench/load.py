@@ -45,6 +45,7 @@ class Run:
         self.ready = asyncio.Event()
         self.is_counting = False
         self.is_over = False
+        self.answers = 0
         self.errors: list[str] = []
         self.step_ms: list[float] = []
         self.reset_ms: list[float] = []
@@ -124,6 +125,7 @@ class Session(asyncio.Protocol):
 
     def _answered(self, payload: bytes) -> None:
         run = self._run
+        run.answers += 1
         if _ERROR in payload[:64]:
             run.errors.append(payload[:300].decode("utf-8", "replace"))
         if run.is_over:
@@ -190,6 +192,7 @@ async def drive(
         "step_ms_p50": rounded(statistics.median(steps)) if steps else 0.0,
         "step_ms_p99": rounded(percentile(steps, 0.99)) if steps else 0.0,
         "reset_ms_p50": rounded(statistics.median(run.reset_ms)) if run.reset_ms else 0.0,
+        "messages_in_all": run.answers,
         "errors": len(run.errors),
         "first_errors": run.errors[:3],
     }

@@ -71,8 +71,7 @@ def test_it_judges_every_recorded_pod(plugin):
         cycle = Cycle(pod_info(pod), nodes, cluster.store)
         try:
             state = plugin.prepare(cycle)
-        except Impossible as why:
-            assert why.message
+        except Impossible:
             continue
         if plugin.filter is not None and state is not SKIP:
             for node in nodes:

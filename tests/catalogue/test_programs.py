@@ -7,7 +7,7 @@ import pytest
 
 from env_core import programs as package
 from env_core.discovery import discover
-from env_core.node.images import Images, declared, parse_reference
+from env_core.node.images import Images, parse_reference
 from env_core.programs import Container, Launch, Line, Program, Reply, Request, Served
 from env_core.programs._images import image_or_first
 from tests.catalogue import worlds
@@ -59,17 +59,9 @@ def container(image, tag, argv=None, **fields):
     )  # fmt: skip
 
 
-def runner(image, made):
+def runner(made):
     """Return the program that a kubelet would start: the first that knows the image and runs the command line."""
-    rows = declared().images[parse_reference(made.image).short]
-    return next(
-        (
-            program
-            for candidate, program in rows
-            if made.image.rpartition(":")[2] in candidate.tags and program.runs(made)
-        ),
-        None,
-    )
+    return Images().program_for(parse_reference(made.image), made)
 
 
 @every_program
@@ -126,7 +118,7 @@ def test_it_starts_with_its_images_command_or_says_why_not(program, image):
         made = container(image, tag)
         if not made.argv:
             continue  # A kubelet refuses such a container before any program is asked: "no command specified".
-        started = runner(image, made)
+        started = runner(made)
         assert started is not None, f"nothing runs {made.argv} of {made.image}"
         launch = started.launch(made)
         assert is_launch(launch)
@@ -155,7 +147,7 @@ def test_it_starts_with_its_images_command_or_says_why_not(program, image):
 def test_any_command_line_is_answered(program, argv):
     for image in program.images:
         made = container(image, image.tags[0], argv)
-        started = runner(image, made)
+        started = runner(made)
         if started is not None:
             assert is_launch(started.launch(made))
             assert started.launch(made) == started.launch(made)
@@ -195,7 +187,7 @@ def requests_to(listener):
 @every_image
 def test_it_answers_or_refuses_every_request_the_same_way_twice(program, image):
     made = container(image, image.tags[0])
-    started = runner(image, made) if made.argv else None
+    started = runner(made) if made.argv else None
     if started is None:
         return
     for listener in started.launch(made).listeners:
@@ -221,7 +213,7 @@ def test_it_answers_or_refuses_every_request_the_same_way_twice(program, image):
 def test_ps_shows_the_program(program):
     for image in program.images:
         made = container(image, image.tags[0])
-        started = runner(image, made) if made.argv else None
+        started = runner(made) if made.argv else None
         if started is not None and started.processes is not None:
             shown = started.processes(made)
             assert shown

@@ -15,6 +15,7 @@ from env_core.world import Output
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 NAMESPACE = "catalogue"
+LINE_MS_MAX = 600_000
 _SERVERS_OWN = (
     "uid",
     "resourceVersion",
@@ -130,7 +131,7 @@ def terminal(cluster: Cluster, namespace: str = NAMESPACE) -> Terminal:
 
 def run(shell: Terminal, line: str) -> Output:
     """Run a line without any refusal."""
-    return shell.run(line, lambda _argv: None)
+    return shell.run(line, lambda _argv: None, LINE_MS_MAX)
 
 
 def apply(shell: Terminal, obj: dict[str, Any], verb: str = "apply") -> Output:

@@ -179,6 +179,18 @@ def test_an_ingress_that_leads_no_path_of_the_page_is_repaired():
     assert patch == [{"op": "replace", "path": "/spec/rules/0/http/paths/0/path", "value": "/"}]
 
 
+def test_an_ingress_that_leads_no_path_that_its_workload_answers_at_is_repaired():
+    probed = deployment("shop", 3000, config="settings")
+    probed["template"]["spec"]["containers"][0]["readinessProbe"] = {
+        "httpGet": {"path": "/healthz", "port": 3000}
+    }
+    path = {"path": "/v1", "backend": {"service": {"name": "shop", "port": {"number": 80}}}}
+    evidence = world(
+        Deployment__shop=probed, Ingress__front={"rules": [{"host": "h", "http": {"paths": [path]}}]}
+    )
+    assert patch_of(only(evidence))[0] == ["patch", "ingress", "front"]
+
+
 def test_the_namespace_is_where_the_pods_of_the_page_are():
     listing = "kube-system   coredns-1   1/1\nmarket   shop-1   1/1\nmarket   ledger-1   1/1\nother   shop-9   1/1\n"
     assert namespace_of(listing, ["shop-1", "ledger-1"]) == "market"

@@ -2,13 +2,11 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from openenv.cli._cli_utils import validate_env_structure
-from openenv.cli._validation import validate_multi_mode_deployment
+from openenv.cli._validation import validate_multi_mode_deployment, validate_running_environment
 from openenv.validation.runner import run_validation
 from openenv.validation.types import CheckStatus, Level, ProviderCapability
 
@@ -90,10 +88,8 @@ def test_the_contract_graders_pass_against_a_live_process(package):
 def test_all_six_url_checks_pass(mode):
     process, url = start("server.app", OPENENV_MODE=mode)
     try:
-        command = [sys.executable, "-m", "openenv.cli", "validate", "--url", url, "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        report = json.loads(done.stdout)
+        report = validate_running_environment(url)
+        assert (report["passed"], report["mode"]) == (True, mode)
         criteria = report["criteria"]
         assert len(criteria) == 6
         assert all(criterion["passed"] for criterion in criteria), criteria

@@ -9,8 +9,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-
-
 _PORT_MIN = 30_000
 
 

@@ -17,7 +17,7 @@ NOT_IMPLEMENTED = "not implemented"
 class Comparison:
     """A recorded answer and ours.
 
-    `unit` names the part of the record (a step, a command) where it has several. `apart` is not empty for what the
+    `loose` are the parts that the recording's README wants compared loosely. `unit` names the part of the record (a step, a command) where it has several. `apart` is not empty for what the
     recording's README sets apart: it is counted under "<topic> (<apart>)".
     """
 
@@ -25,6 +25,7 @@ class Comparison:
     got: Any
     unit: str = ""
     apart: str = ""
+    loose: tuple[str, ...] = ()
 
     @property
     def is_equal(self) -> bool:

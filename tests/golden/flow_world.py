@@ -97,7 +97,9 @@ class Flow(flows.Replay):
             super().__init__(record["id"])
         finally:
             flows.flow = kept
+        self._date_what_was_there()
         self.world.store.revision = FIRST_VERSION
+        self._uids: dict[str, str] = {}
         self.outputs: dict[int, tuple[Result, Result]] = {}
         self.files = FileSystem()
         self.shell: pipeline.Shell | None = None
@@ -105,6 +107,32 @@ class Flow(flows.Replay):
             log=lambda _pod, request: _answer_log(self._scripted(), request).stdout,
             exec=lambda _pod, request: _answer_exec(self._scripted(), request),
         )
+
+    def _date_what_was_there(self) -> None:
+        """Let what is there before the first step be as old as in the recording: the namespace's own, and nodes."""
+        self.world.loop.run_until(self.start_ms - 1_000)
+        first = next((step["state"] for step in self.flow["steps"] if isinstance(step["state"], dict)), {})
+        ages = {
+            obj["metadata"]["name"]: obj["metadata"]["creationTimestamp"] for obj in first.get("nodes", ())
+        }
+        begun = self.flow["start"]
+        for ref, obj in list(self.world.store.everything()):
+            stamp = ages.get(ref.name) if ref.resource == "nodes" else None
+            if ref.namespace == self.namespace or (ref.resource, ref.name) == ("namespaces", self.namespace):
+                stamp = begun
+            if stamp is not None and ref.resource != "events":
+                metadata = {**obj["metadata"], "creationTimestamp": stamp}
+                self.world.store.put(ref.resource, {**obj, "metadata": metadata})
+
+    def _learn_uids(self, recorded: Record) -> None:
+        """Remember which recorded uid is which of ours: README aliases uids by their first appearance."""
+        for plural, objects in recorded.items():
+            kind = flows.RESOURCES.get(plural)
+            for obj in objects if kind is not None else ():
+                metadata = obj["metadata"]
+                found = self.world.store.get(kind.resource, metadata.get("namespace", ""), metadata["name"])
+                if found is not None and metadata.get("uid"):
+                    self._uids[metadata["uid"]] = found["metadata"]["uid"]
 
     def _scripted(self) -> Any:
         pods = self.world.store.list("pods", self.namespace)
@@ -144,12 +172,14 @@ class Flow(flows.Replay):
         return kubectl.run(argv[1:], self._context("", process.stdin))
 
     def _perform(self, step: Record, recorded: Record) -> None:
+        self._learn_uids(self.before)
+        step = Aliases(self._uids).raw_value(step)
         run = {"kubectl": self._kubectl, "shell": self._shell}.get(step["type"])
         if run is None:
             super()._perform(step, recorded)
             return
         self.world.loop.run_until(max(self.start_ms + self._request_ms(step), self.world.now_ms))
-        wanted = (step["rc"], printed(step["stdout"]), printed(step["stderr"]))
+        wanted = (step["rc"], printed(step["stdout"]), printed(step["stderr"]))  # with our uids in them
         got = self._result(run, step)
         if not _agree(wanted, got) and _only_reads(step):
             end_ms = self.start_ms + step["t_ms"] + step["waited_ms"]
@@ -159,6 +189,11 @@ class Flow(flows.Replay):
         self.outputs[step["n"]] = (wanted, got)
         if not _agree(wanted, got) and not _only_reads(step):
             super()._perform(step, recorded)
+
+    def _compare(self, step: Record, recorded: Record, problem: str) -> None:
+        self._learn_uids(recorded)
+        ours = Aliases(self._uids)
+        super()._compare(ours.raw_value(step), ours.raw_value(recorded), problem)
 
     def _request_ms(self, step: Record) -> int:
         """When a step's request was answered: just before the first change that a watch saw of it."""
@@ -182,7 +217,11 @@ def _only_reads(step: Record) -> bool:
     if step["type"] != "kubectl":
         return False
     argv = step["argv"]
-    return bool(argv) and argv[0] in READING and not (argv[0] == "rollout" and argv[1:2] and argv[1] in WRITING_ROLLOUTS)
+    return (
+        bool(argv)
+        and argv[0] in READING
+        and not (argv[0] == "rollout" and argv[1:2] and argv[1] in WRITING_ROLLOUTS)
+    )
 
 
 def _agree(wanted: Result, got: Result) -> bool:

@@ -109,7 +109,9 @@ def write_options_problem(verb: str, query: Mapping[str, str], content_type: str
     problems = []
     is_apply = content_type == APPLY_PATCH
     if verb == "patch" and not is_apply and query.get("force") is not None:
-        problems.append(Problem("FieldValueForbidden", "force", "", "may not be specified for non-apply patch"))
+        problems.append(
+            Problem("FieldValueForbidden", "force", "", "may not be specified for non-apply patch")
+        )
     manager = query.get("fieldManager", "")
     if verb == "patch" and is_apply and not manager:
         problems.append(Problem("FieldValueRequired", "fieldManager", "", "is required for apply patch"))
@@ -135,7 +137,9 @@ def delete_options_problem(policy: str, given: Mapping[str, Any], dry_run: list[
         supported = '"Foreground", "Background", "Orphan", "nil"'
         problems.append(_unsupported("propagationPolicy", f'"{policy}"', supported))
     if any(entry != "All" for entry in dry_run):
-        problems.append(_unsupported("dryRun", "[" + " ".join(f'"{entry}"' for entry in dry_run) + "]", '"All"'))
+        problems.append(
+            _unsupported("dryRun", "[" + " ".join(f'"{entry}"' for entry in dry_run) + "]", '"All"')
+        )
     return _invalid_options("DeleteOptions", problems)
 
 
@@ -153,7 +157,9 @@ def list_options_problem(query: Mapping[str, str], *, is_watch: bool) -> StatusE
             detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
             problems.append(Problem("FieldValueForbidden", field, "", detail))
     elif match and is_watch:
-        problems.append(Problem("FieldValueForbidden", field, "", "resourceVersionMatch is forbidden for watch"))
+        problems.append(
+            Problem("FieldValueForbidden", field, "", "resourceVersionMatch is forbidden for watch")
+        )
     elif match:
         if not version:
             detail = "resourceVersionMatch is forbidden unless resourceVersion is provided"

@@ -43,7 +43,14 @@ TOKENS: Mapping[str, Identity] = {
 }
 """The static tokens of the recorded control plane (l2 README: `tok-admin`, `tok-dev`, `tok-node0`)."""
 
-_VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
+_VERBS = {
+    "POST": "create",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+    "GET": "get",
+    "HEAD": "get",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +243,9 @@ def _options(
         field_validation=query.get("fieldValidation", "") or "Warn",
         force=_flag(query, "force"),
         propagation_policy=policy,
-        grace_period_seconds=given.get("gracePeriodSeconds") if given else number_of(query, "gracePeriodSeconds"),
+        grace_period_seconds=given.get("gracePeriodSeconds")
+        if given
+        else number_of(query, "gracePeriodSeconds"),
         precondition_uid=preconditions.get("uid", ""),
         precondition_resource_version=preconditions.get("resourceVersion", ""),
     )
@@ -271,7 +280,9 @@ def answered_body(kind: Kind, body: Any) -> Any:
     items = body.get("items") if isinstance(body, dict) else None
     if not isinstance(items, list) or body.get("kind") != f"{kind.kind}List":
         return body
-    plain = [{key: value for key, value in item.items() if key not in ("kind", "apiVersion")} for item in items]
+    plain = [
+        {key: value for key, value in item.items() if key not in ("kind", "apiVersion")} for item in items
+    ]
     return {**body, "items": plain}
 
 

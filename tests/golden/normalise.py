@@ -137,7 +137,9 @@ def node_ports(obj: Value) -> Value:
 
     l2: "allocated nodePort -> 31001..".
     """
-    return through_text(obj, lambda text: re.sub(r'"(nodePort|healthCheckNodePort)": \d+', r'"\1": 31001', text))
+    return through_text(
+        obj, lambda text: re.sub(r'"(nodePort|healthCheckNodePort)": \d+', r'"\1": 31001', text)
+    )
 
 
 def stored(obj: Value, *, has_managed_fields: bool = True) -> Value:
@@ -177,18 +179,31 @@ def shows_other_namespaces(case: Value, state: Value, own: str) -> bool:
 
     l2: "Seventeen cases also show pods of other namespaces, which are in no file (cannot be replayed from the state)".
     """
-    if case["argv"][1:2] and case["argv"][1].partition("/")[0] in ("ns", "namespace", "namespaces"):
+    argv = case["argv"]
+    if argv[1:2] and argv[1].partition("/")[0] in ("ns", "namespace", "namespaces"):
         return False
-    names = {obj["metadata"]["name"] for obj in state.get("namespaces") or ()}
-    foreign = sorted(name for name in names if name != own and name not in _FOREIGN_FREE)
-    printed = case["stdout"] + case["stderr"]
-    return any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", printed) for name in foreign)
+    text = case["stdout"] + case["stderr"]
+    known = {own, *_FOREIGN_FREE}
+    listed = {obj["metadata"]["name"] for obj in state.get("namespaces") or ()} - known
+    if any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text) for name in sorted(listed)):
+        return True
+    shown: set[str] = set()
+    if argv[0] == "get" and text.startswith("NAMESPACE "):
+        shown = {line.split()[0] for line in text.splitlines()[1:] if line.strip()}
+    elif argv[0] == "describe" and "Non-terminated Pods:" in text:
+        for block in text.split("Non-terminated Pods:")[1:]:
+            rows = block.partition("Allocated resources:")[0].splitlines()[3:]
+            shown |= {row.split()[0] for row in rows if row.strip()}
+    elif argv[0] == "drain":
+        shown = set(re.findall(r"(?:[ :,]|^)([a-z0-9-]+)/[a-z0-9][\w.-]+", text)) - {"node", "pods"}
+    return bool(shown - known)
 
 
 # oracle/kubelet: tests/node/replaying.py holds the rules of its own comparison of states and events:
 # "`$UID` the pod's uid", "`$ID<n>` container/sandbox ids", "`sha256:$DIGEST<n>`", "`$POD_IP`", and
 # "treat offsets as ±~0.3 s".
 _MANAGED_TIME = re.compile(r'\n +time: "[^"\n]*"(?=\n)|,? ?"time":"2026[^"\n]*"')
+_DEBUGGER = re.compile(r"\bdebugger-[a-z0-9]{5}\b")
 _LONG_TIME = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d \+0000")
 _OWN_VERSION = re.compile(r"\b42424\d{5}\b")
 
@@ -217,6 +232,7 @@ def printed_drawn(result: tuple[int, str, str]) -> tuple[int, str, str]:
         text = _TOKEN_VOLUME.sub("kube-api-access-uaaaa", text)
         text = _CLUSTER_IP.sub("10.96.9.1", text)
         text = re.sub(r"\b3[0-2]\d{3}\b", "31001", text)
+        text = _DEBUGGER.sub("debugger-uxxxx", text)
         text = _LONG_TIME.sub("Thu, 01 Jan 2026 00:00:00 +0000", text)
         fixed.append(_TIME.sub("2026-01-01T00:00:00Z", text))
     return exit_code, fixed[0], fixed[1]
@@ -233,8 +249,30 @@ def interface_of(text: str) -> Value:
     errors_ = re.findall(r"^(?:error|Error|unknown).*", text, re.MULTILINE)
     return {
         "usage": rest.partition("\n\n")[0].strip() if found else "",
-        "flags": sorted(set(re.findall(r"(?<=\s)--[a-z][\w-]*(?==|:)", text))) if found or "--" in text else [],
+        "flags": sorted(set(re.findall(r"(?<=\s)--[a-z][\w-]*(?==|:)", text)))
+        if found or "--" in text
+        else [],
         "fields": [list(field) for field in fields],
         "head": head,
         "errors": errors_,
     }
+
+
+def without_prose(text: Value) -> Value:
+    """Keep of a command's help what is fact: the usage line, the names of commands and flags.
+
+    The harness' own specification: "compare usage lines, flags and field types only".
+    """
+    if not isinstance(text, str) or "Usage:\n  kubectl" not in text:
+        return text
+    _, _, listed = text.partition("Available Commands:\n")
+    commands = re.findall(r"^  ([a-z][\w-]*)", listed.partition("\n\n")[0], re.MULTILINE)
+    return {**interface_of(text), "commands": commands}
+
+
+def random_suffix(text: str) -> str:
+    """Fix the random suffix of a token volume.
+
+    kubelet: "`$SUF` random suffix".
+    """
+    return _TOKEN_VOLUME.sub("kube-api-access-$SUF", text)

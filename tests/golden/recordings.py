@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-GOLDEN = Path(__file__).parent
+GOLDEN = Path(__file__).resolve().parent
 Record = dict[str, Any]
 Made = TypeVar("Made")
 
@@ -80,7 +80,12 @@ class Folder:
             FileNotFoundError: if it is nowhere.
         """
         file_name = name.rpartition("/")[2]
-        places = (self.path.parent, self.path.parent.parent, self.path.parent / "facts", (GOLDEN / name).parent)
+        places = (
+            self.path.parent,
+            self.path.parent.parent,
+            self.path.parent / "facts",
+            (GOLDEN / name).parent,
+        )
         for place in places:
             found = find(place, file_name)
             if found is not None:
@@ -88,15 +93,19 @@ class Folder:
                 return records if file_name.endswith(".jsonl") else records[0]
         raise FileNotFoundError(name)
 
+    def with_main(self, name: str) -> list[Record]:
+        """Return this project's records of a topic ("l0/selectors.jsonl") and the file's own after them.
+
+        A few records of a topic hold what the others refer to; they always are in the main file.
+        """
+        main = find((GOLDEN / name).parent, name.rpartition("/")[2])
+        return [*(load(main) if main is not None else ()), *self.records]
+
     def once(self, key: str, make: Callable[[], Made]) -> Made:
         """Return what `make` made when `key` was first asked for: state that goes from record to record."""
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
-
-    def with_records(self, records: list[Record]) -> Folder:
-        """Return a folder of the same place that holds other records."""
-        return Folder(self.path, records)
 
 
 def changed(record: Record, path: tuple[str | int, ...], value: Any) -> Record:

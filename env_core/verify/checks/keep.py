@@ -18,7 +18,14 @@ from env_core.world import Object
 Baseline = Mapping[str, Mapping[str, Object]]
 """Group-qualified plural → name → object."""
 
-KEPT = ("configmaps", "deployments.apps", "ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io", "secrets", "services")
+KEPT = (
+    "configmaps",
+    "deployments.apps",
+    "ingresses.networking.k8s.io",
+    "networkpolicies.networking.k8s.io",
+    "secrets",
+    "services",
+)
 """Resources whose baseline objects must stay."""
 
 CLOSED = (
@@ -59,7 +66,10 @@ class Allowance:
 def baseline_of(view: View, namespace: str) -> Baseline:
     """Return the objects that must be kept."""
     resources = sorted({*KEPT, *CLOSED})
-    return {resource: {obj["metadata"]["name"]: obj for obj in view.list(resource, namespace)} for resource in resources}
+    return {
+        resource: {obj["metadata"]["name"]: obj for obj in view.list(resource, namespace)}
+        for resource in resources
+    }
 
 
 def kept(namespace: str, baseline: Baseline, allowance: Allowance) -> tuple[Check, ...]:
@@ -120,10 +130,24 @@ def _deployment_differences(original: Object, current: Object) -> list[str]:
 
 
 def _pod_differences(before: Object, after: Object) -> list[str]:
-    found = [part for part in ("volumes", "hostNetwork", "hostAliases", "serviceAccountName", "securityContext", "dnsPolicy", "dnsConfig") if before.get(part) != after.get(part)]
+    found = [
+        part
+        for part in (
+            "volumes",
+            "hostNetwork",
+            "hostAliases",
+            "serviceAccountName",
+            "securityContext",
+            "dnsPolicy",
+            "dnsConfig",
+        )
+        if before.get(part) != after.get(part)
+    ]
     containers_before = {entry["name"]: entry for entry in before["containers"]}
     containers_after = {entry["name"]: entry for entry in after["containers"]}
-    if sorted(containers_before) != sorted(containers_after) or before.get("initContainers") != after.get("initContainers"):
+    if sorted(containers_before) != sorted(containers_after) or before.get("initContainers") != after.get(
+        "initContainers"
+    ):
         found.append("containers")
     for name in sorted(containers_before):
         if name not in containers_after:
@@ -161,7 +185,10 @@ def nothing_added(namespace: str, baseline: Baseline, allowance: Allowance) -> C
             for obj in view.list(resource, namespace):
                 metadata = obj["metadata"]
                 name = metadata["name"]
-                if name not in baseline.get(resource, {}) and (resource, name, "spec") not in allowance.changes:
+                if (
+                    name not in baseline.get(resource, {})
+                    and (resource, name, "spec") not in allowance.changes
+                ):
                     return f"{resource} {name} was added"
         return ""
 

@@ -8,7 +8,11 @@ from env_core.world import Object
 
 
 def _stranger(namespace: str, labels: dict[str, str]) -> Object:
-    return {"metadata": {"namespace": namespace, "name": "stranger", "uid": "", "labels": labels}, "spec": {}, "status": {}}
+    return {
+        "metadata": {"namespace": namespace, "name": "stranger", "uid": "", "labels": labels},
+        "spec": {},
+        "status": {},
+    }
 
 
 def reachable(namespace: str, source: str, target: str, port: int) -> Check:

@@ -49,7 +49,9 @@ def host_names_service(namespace: str, deployment: str, config_map: str, key: st
     return Check(f"{config_map}.{key} names service {service}", fails)
 
 
-def answers(host: str, path: str, *, status: int = 200, contains: str = "", times: int = 3, timeout_ms: int = 3_000) -> Check:
+def answers(
+    host: str, path: str, *, status: int = 200, contains: str = "", times: int = 3, timeout_ms: int = 3_000
+) -> Check:
     """Requests through the ingress are answered with `status`, every time."""
 
     def fails(view: View) -> str:

@@ -27,7 +27,9 @@ def deployment_serves(namespace: str, name: str, replicas_min: int = 1) -> Check
     return Check(f"deployment {name} serves", fails)
 
 
-def environment_follows_config(namespace: str, deployment: str, container: str, variable: str, config_map: str) -> Check:
+def environment_follows_config(
+    namespace: str, deployment: str, container: str, variable: str, config_map: str
+) -> Check:
     """Every pod's container has the variable's value from the ConfigMap, and gets it from there."""
 
     def fails(view: View) -> str:
@@ -64,4 +66,6 @@ def _comes_from(spec: Object, variable: str, config_map: str) -> bool:
         if entry["name"] == variable:
             reference = (entry.get("valueFrom") or {}).get("configMapKeyRef") or {}
             return bool(reference.get("name") == config_map and reference.get("key") == variable)
-    return any((entry.get("configMapRef") or {}).get("name") == config_map for entry in spec.get("envFrom") or ())
+    return any(
+        (entry.get("configMapRef") or {}).get("name") == config_map for entry in spec.get("envFrom") or ()
+    )

@@ -43,7 +43,11 @@ def _evicted(pdb: Record) -> Record:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": "p", "namespace": "default", "uid": "u", "labels": {"app": "web"}},
-        "spec": {"containers": [{"name": "c", "image": "i"}], "nodeName": "n", "terminationGracePeriodSeconds": 30},
+        "spec": {
+            "containers": [{"name": "c", "image": "i"}],
+            "nodeName": "n",
+            "terminationGracePeriodSeconds": 30,
+        },
         "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
     }
     budget = {
@@ -55,7 +59,13 @@ def _evicted(pdb: Record) -> Record:
     }
     server = servers.server([pod, budget])
     request = ApiRequest(
-        verb="create", resource="pods", namespace="default", name="p", subresource="eviction", body={}, identity=ADMIN
+        verb="create",
+        resource="pods",
+        namespace="default",
+        name="p",
+        subresource="eviction",
+        body={},
+        identity=ADMIN,
     )
     response = server.handle(request)
     return {} if response.is_ok else response.object
@@ -69,7 +79,11 @@ def _judge(record: Record, _folder: Folder) -> Comparison:
         status = _rebuilt(record["status"])
     else:
         text, exit_code = error_text(Failure(record["message"]))
-        got = {"message": record["message"], "kubectlStderr": _with_newline(text), "kubectlExitCode": exit_code}
+        got = {
+            "message": record["message"],
+            "kubectlStderr": _with_newline(text),
+            "kubectlExitCode": exit_code,
+        }
         return Comparison(wanted, {field: value for field, value in got.items() if field in wanted})
     if not status:
         return Comparison(wanted, {})
@@ -84,4 +98,9 @@ def _judge(record: Record, _folder: Folder) -> Comparison:
     return Comparison(wanted, {field: value for field, value in got.items() if field in wanted})
 
 
-TOPIC = Topic(name="l0/api_errors", files=("api_errors.jsonl",), answers=ANSWERS, judge=_judge)
+TOPIC = Topic(
+    name="l0/api_errors",
+    files=("api_errors.jsonl",),
+    answers=("message", "kubectlStderr", "kubectlExitCode", "standardMessage"),
+    judge=_judge,
+)

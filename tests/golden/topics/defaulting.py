@@ -13,7 +13,11 @@ ANSWERS = ("decoded", "decodeError", "defaulted", "created", "createError", "war
 def _server_metadata(written: Record, answered: Record) -> Record:
     """What the client wrote, with what the server sets."""
     kept = {key: value for key, value in written.items() if key not in ("deletionTimestamp", "generateName")}
-    drawn = {key: answered[key] for key in ("name", "namespace", "uid", "creationTimestamp", "generation") if key in answered}
+    drawn = {
+        key: answered[key]
+        for key in ("name", "namespace", "uid", "creationTimestamp", "generation")
+        if key in answered
+    }
     named = {"generateName": written["generateName"]} if written.get("generateName") else {}
     return {key: value for key, value in {**kept, **named, **drawn}.items() if value not in ({}, [], None)}
 
@@ -38,9 +42,18 @@ def _created(record: Record, wanted: Record) -> Record:
         )
     )
     if not response.is_ok:
-        return {"createError": created_identity({"message": response.object["message"], "status": response.object})}
+        return {
+            "createError": created_identity(
+                {"message": response.object["message"], "status": response.object}
+            )
+        }
     # What a server answers was defaulted once more when it was read back: README: "(PrepareForCreate …)".
-    fresh = kind.default({**decode(body, kind.group, kind.version, kind.kind, "Ignore").object, "metadata": _server_metadata(metadata, response.object["metadata"])})
+    fresh = kind.default(
+        {
+            **decode(body, kind.group, kind.version, kind.kind, "Ignore").object,
+            "metadata": _server_metadata(metadata, response.object["metadata"]),
+        }
+    )
     fresh = {key: value for key, value in fresh.items() if key != "status" or not kind.has_status}
     prepared = kind.prepare_create(fresh)
     found = {"created": without_allocation(created_identity(stored(prepared)))}

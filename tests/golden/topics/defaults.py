@@ -49,7 +49,9 @@ def _answer(cluster: Cluster, record: Record) -> tuple[int, Any, list[str]]:
     return response.code, response.object, [_warning(text) for text in response.warnings]
 
 
-def _comparable(record: Record, code: int, body: Any, warnings: list[str], *, has_managed_fields: bool) -> Record:
+def _comparable(
+    record: Record, code: int, body: Any, warnings: list[str], *, has_managed_fields: bool
+) -> Record:
     if code >= 400:
         return {**comparable(code, body), "warnings": warnings}
     body = generated_name(stored(body, has_managed_fields=has_managed_fields), record["request"])
@@ -62,7 +64,9 @@ def _judge(record: Record, folder: Folder) -> Comparison:
     # README: "managedFields kept without time": compared where the server keeps any.
     has_fields = isinstance(body, dict) and bool((body.get("metadata") or {}).get("managedFields"))
     return Comparison(
-        _comparable(record, record["status"], record["response"], record["warnings"], has_managed_fields=has_fields),
+        _comparable(
+            record, record["status"], record["response"], record["warnings"], has_managed_fields=has_fields
+        ),
         _comparable(record, code, body, warnings, has_managed_fields=has_fields),
     )
 

@@ -29,4 +29,6 @@ def _judge(record: Record, folder: Folder) -> Comparison:
     )
 
 
-TOPIC = Topic(name="l0/kubectl_help", files=("kubectl_help.jsonl",), answers=("output", "exitCode"), judge=_judge)
+TOPIC = Topic(
+    name="l0/kubectl_help", files=("kubectl_help.jsonl",), answers=("output", "exitCode"), judge=_judge
+)

@@ -113,7 +113,9 @@ def _wanted(case: Record) -> tuple[int, str, str]:
     return case["rc"], printed(case["stdout"]), printed(case["stderr"])
 
 
-def _best(state: State, case: Record, moments: list[int]) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
+def _best(
+    state: State, case: Record, moments: list[int]
+) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
     """Return the recorded result and ours at the moment that agrees, or at the first."""
     argv = [state.aliases.raw(word) for word in case["argv"]]
     stdin = state.aliases.raw(case.get("stdin") or "")
@@ -124,15 +126,27 @@ def _best(state: State, case: Record, moments: list[int]) -> tuple[tuple[int, st
     drawn = "--dry-run=server" in argv
     if drawn and printed_drawn(first) == printed_drawn(wanted):
         return printed_drawn(wanted), printed_drawn(first)
-    if state.run(argv, stdin, moments[-1]) == first:  # Time does not show: no other moment helps.
+    last = state.run(argv, stdin, moments[-1])
+    if last == first:  # Time does not show: no other moment helps.
         return wanted, first
+    nearest = first
     for moment in moments[1:]:
         result = state.run(argv, stdin, moment)
         if result == wanted:
             return wanted, result
         if drawn and printed_drawn(result) == printed_drawn(wanted):
             return printed_drawn(wanted), printed_drawn(result)
-    return wanted, first
+        if _distance(wanted, result) < _distance(wanted, nearest):
+            nearest = result
+    return wanted, nearest
+
+
+def _distance(wanted: tuple[int, str, str], got: tuple[int, str, str]) -> int:
+    """Return how many lines of two results differ."""
+    return sum(
+        len(set(theirs.splitlines()) ^ set(ours.splitlines()))
+        for theirs, ours in zip(wanted[1:], got[1:], strict=True)
+    )
 
 
 def _judge_interface(record: Record, folder: Folder) -> Iterator[Comparison]:
@@ -153,12 +167,16 @@ def _judge(record: Record, folder: Folder) -> Iterator[Comparison]:
     state = State(record)
     cases = record["cases"]
     for index, case in enumerate(cases):
-        apart = "other namespaces" if shows_other_namespaces(case, record["state"], record["namespace"]) else ""
+        apart = (
+            "other namespaces" if shows_other_namespaces(case, record["state"], record["namespace"]) else ""
+        )
         unit = case["id"].rpartition("/")[2]
         try:
             wanted, got = _best(state, case, _moments(cases, index, state.start_ms))
         except Exception as error:
-            yield Comparison(dict(zip(RESULT, _wanted(case))), f"raised {type(error).__name__}: {error}", unit, apart)
+            yield Comparison(
+                dict(zip(RESULT, _wanted(case))), f"raised {type(error).__name__}: {error}", unit, apart
+            )
             continue
         argv = {"argv": " ".join(case["argv"])}
         yield Comparison(argv | dict(zip(RESULT, wanted)), argv | dict(zip(RESULT, got)), unit, apart)

@@ -12,6 +12,7 @@ _MODES = ("strict", "warn")
 
 
 def _outcome(record: Record, mode: str) -> Record:
+    merged = None
     try:
         patch, warnings = read_merge_patch(record["patch"], "")
         merged = merge_strategic_patch(record["original"], patch, schema_for(*parts(record["key"])))
@@ -19,7 +20,8 @@ def _outcome(record: Record, mode: str) -> Record:
             *merged, *parts(record["key"]), mode.capitalize(), patch_warnings=warnings
         )
     except DecodeError as why:
-        return {"error": {"message": why.message, "status": why.status}}
+        error = {"error": {"message": why.message, "status": why.status}}
+        return error | ({"result": merged.object} if merged is not None else {})
     except PatchError as why:
         return {"error": {"message": why.message, "status": (why.code, why.reason)}}
     return {"result": merged.object, "warnings": list(decoded.warnings)}
@@ -34,7 +36,8 @@ def _recorded(wanted: Record, got: Record) -> Record:
     ours = (got.get("error") or {}).get("status")
     if isinstance(ours, tuple):
         status = (status["code"], status["reason"]) if status else ours
-    return {"error": {"message": error["message"], "status": status}}
+    shown = {"result": wanted["result"]} if "result" in wanted and "result" in got else {}
+    return {"error": {"message": error["message"], "status": status}} | shown
 
 
 def _judge(record: Record, _folder: Folder) -> Comparison:

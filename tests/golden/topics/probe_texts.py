@@ -65,7 +65,7 @@ def _judge(record: Record, _folder: Folder) -> Comparison:
     answer = _asking.ask(host, pod, {"name": "app"}, probe)
     got = {"result": answer.outcome, "output": answer.message}
     if answer.outcome == _asking.FAILURE:
-        kind = record.get("eventMessage", "Readiness").partition(" ")[0]
+        kind = "Readiness" if record["kind"] == "http" else "Liveness"
         got["eventMessage"] = f"{kind} probe failed: {answer.message}"
     return Comparison({field: record[field] for field in ANSWERS if field in record}, got)
 

@@ -5,7 +5,7 @@ from env_core.apiserver.authz import Authorizer
 from env_core.apiserver.request import Identity
 from tests.apiserver.test_authz import Roles, binding, user
 from tests.golden.comparison import Comparison, Topic
-from tests.golden.recordings import GOLDEN, Folder, Record, find, load
+from tests.golden.recordings import Folder, Record
 
 ANSWERS = ("allowedByRule", "message", "messageWithReason", "status")
 _ASKED = ("verb", "group", "resource", "subresource", "namespace", "name")
@@ -13,9 +13,8 @@ _ASKED = ("verb", "group", "resource", "subresource", "namespace", "name")
 
 def _rules(folder: Folder) -> list[Record]:
     """README: "rule order in record `rules`", which always is in the main file."""
-    main = find(GOLDEN / "l0", "rbac_eval.jsonl")
-    records = [*folder.records, *(load(main) if main else [])]
-    return next(record["rules"] for record in records if record["kind"] == "rules")
+    records = folder.with_main("l0/rbac_eval.jsonl")
+    return [record["rules"] for record in records if record["kind"] == "rules"][-1]
 
 
 def _judge(record: Record, folder: Folder) -> list[Comparison]:

@@ -33,11 +33,11 @@ def _judge(record: Record, _folder: Folder) -> Comparison:
         refusal = errors.forbidden("", resource, obj["metadata"]["name"], why)
         got |= {"message": refusal.message, "status": refusal.status}
     wanted = {field: record[field] for field in ANSWERS if field in record}
-    if "usage" in wanted:
+    if wanted.get("usage") is not None:
         wanted["usage"] = _canonical(wanted["usage"])
         got["usage"] = {name: str(amount) for name, amount in resource_quota.usage(resource, obj).items()}
     if "newUsed" in wanted:
-        wanted["newUsed"] = _canonical(wanted["newUsed"])
+        wanted["newUsed"] = _canonical(wanted["newUsed"] or {})
         got["newUsed"] = _new_used(quota, resource, obj)
     return Comparison(wanted, got)
 

@@ -11,15 +11,8 @@ ANSWERS = (
 
 def _sets(folder: Folder) -> Record:
     """The label and field sets that selectors were tried on; they always stand in the main file."""
-    records = [*folder.companion("l0/selectors.jsonl"), *folder.records]
-    own = {record["kind"]: record["sets"] for record in records if "sets" in record}
-    if len(own) < 2:
-        from tests.golden.recordings import GOLDEN, find, load
-
-        path = find(GOLDEN / "l0", "selectors.jsonl")
-        assert path is not None
-        own = {**{record["kind"]: record["sets"] for record in load(path) if "sets" in record}, **own}
-    return own
+    records = folder.with_main("l0/selectors.jsonl")
+    return {record["kind"]: record["sets"] for record in records if "sets" in record}
 
 
 def _judge(record: Record, folder: Folder) -> list[Comparison]:

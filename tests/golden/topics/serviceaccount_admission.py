@@ -36,5 +36,8 @@ def _judge(record: Record, _folder: Folder) -> Comparison:
 
 
 TOPIC = Topic(
-    name="l0/serviceaccount_admission", files=("serviceaccount_admission.jsonl",), answers=ANSWERS, judge=_judge
+    name="l0/serviceaccount_admission",
+    files=("serviceaccount_admission.jsonl",),
+    answers=ANSWERS,
+    judge=_judge,
 )

@@ -10,7 +10,9 @@ ANSWERS = ("order", "error", "fatal")
 def _judge(record: Record, _folder: Folder) -> Comparison:
     objects, field = record["objects"], record["field"]
     try:
-        if record["id"].startswith("table/"):  # README: ids unstructured/ and table/ tell the two sorters apart
+        if record["id"].startswith(
+            "table/"
+        ):  # README: ids unstructured/ and table/ tell the two sorters apart
             rows = sortby.sort_rows([(item,) for item in objects], field, lambda row: row[0])
             got: Record = {"order": [row[0]["metadata"]["name"] for row in rows]}
         else:

@@ -27,7 +27,9 @@ def _text(record: Record) -> str:
 
 
 def _judge(record: Record, _folder: Folder) -> Comparison:
-    return Comparison({field: record[field] for field in ANSWERS if field in record}, {"output": _text(record)})
+    return Comparison(
+        {field: record[field] for field in ANSWERS if field in record}, {"output": _text(record)}
+    )
 
 
 TOPIC = Topic(name="l0/top", files=("top.jsonl",), answers=ANSWERS, judge=_judge)

@@ -6,7 +6,13 @@ from env_core.apiserver.metadata import validate_object_meta_update
 from env_core.apiserver.request import ADMIN, ApiRequest, ApiResponse
 from tests.golden import servers
 from tests.golden.comparison import NOT_IMPLEMENTED, Comparison, Topic
-from tests.golden.normalise import created_identity, stored, without_allocation, without_dump, without_emptiness
+from tests.golden.normalise import (
+    created_identity,
+    stored,
+    without_allocation,
+    without_dump,
+    without_emptiness,
+)
 from tests.golden.recordings import Folder, Record
 
 ANSWERS = ("valid", "message", "status", "warnings", "updated")

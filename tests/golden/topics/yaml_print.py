@@ -18,7 +18,7 @@ def _printed(record: Record) -> Record:
             got[field] = print_object(obj)
         except YamlTextError as error:
             got[f"{field}Error"] = str(error)
-    got["name"] = "".join(_name(item) for item in ([obj] if "items" not in obj else obj["items"]))
+    got["name"] = "".join(_name(item) for item in obj.get("items", [obj]))
     return got
 
 

@@ -14,6 +14,8 @@ from env_core.verify.checks.workloads import deployment_serves
 
 PATHS = ("/app/missing.py", "/app/bridge-moved.py")
 _BRIDGE = "redis-bridge"
+_RESTARTS = 6
+_LOOP_MAX_MS = 1_200_000
 _FROM_APPLICATION = '"status": "ok"'
 
 
@@ -34,7 +36,20 @@ def _inject(cluster: Cluster, params: Params) -> None:
     delivery.patch("deployments", NAMESPACE, "nginx", {"spec": {"template": template}}, STRATEGIC_PATCH)
     cluster.advance(5_000)
     delivery.patch("deployments", NAMESPACE, "nginx", {"spec": {"replicas": 1}})
-    cluster.advance(150_000)
+    # By now each restart is five minutes after the last one, so that no probe meets the moment in which the
+    # container runs before it fails.
+    if not cluster.advance_until(lambda: _restarts(cluster) >= _RESTARTS, _LOOP_MAX_MS):
+        raise RuntimeError("the container does not crash")
+    cluster.advance(15_000)
+
+
+def _restarts(cluster: Cluster) -> int:
+    statuses = [
+        entry
+        for pod in cluster.store.list("pods", NAMESPACE)
+        for entry in (pod.get("status") or {}).get("containerStatuses") or ()
+    ]
+    return max((entry["restartCount"] for entry in statuses if entry["name"] == _BRIDGE), default=0)
 
 
 def _goals(_params: Params) -> tuple[Check, ...]:
@@ -80,7 +95,10 @@ def _decoys(_params: Params) -> tuple[Script, ...]:
 def _evidence(params: Params) -> tuple[tuple[str, str], ...]:
     return (
         ("kubectl -n tron get pods", "1/2 "),
-        ("kubectl -n tron logs deploy/nginx -c redis-bridge --tail=20", f"can't open file '{params['path']}'"),
+        (
+            "kubectl -n tron logs deploy/nginx -c redis-bridge --tail=20",
+            f"can't open file '{params['path']}'",
+        ),
         ("kubectl -n tron describe deployment nginx", params["path"]),
     )
 

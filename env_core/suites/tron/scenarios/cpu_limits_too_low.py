@@ -117,13 +117,17 @@ def _allowance(_params: Params) -> Allowance:
 def without_limit(resource: str) -> str:
     """Return the command that removes one limit of the bridge and keeps its request."""
     limits = f'{{"limits":{{"{resource}":null}}}}'
-    patch = f'{{"spec":{{"template":{{"spec":{{"containers":[{{"name":"{BRIDGE}","resources":{limits}}}]}}}}}}}}'
+    patch = (
+        f'{{"spec":{{"template":{{"spec":{{"containers":[{{"name":"{BRIDGE}","resources":{limits}}}]}}}}}}}}'
+    )
     return f"kubectl -n tron patch deployment nginx -p '{patch}'"
 
 
 def _repairs(_params: Params) -> tuple[Script, ...]:
     return (
-        ("kubectl -n tron set resources deployment nginx -c redis-bridge --limits=cpu=900m --requests=cpu=100m",),
+        (
+            "kubectl -n tron set resources deployment nginx -c redis-bridge --limits=cpu=900m --requests=cpu=100m",
+        ),
         (without_limit("cpu"),),
         ("kubectl -n tron rollout undo deployment nginx",),
     )
@@ -139,8 +143,12 @@ def _decoys(_params: Params) -> tuple[Script, ...]:
         ),
         ("kubectl -n tron set env deployment/nginx -c redis-bridge BRIDGE_CPU_BURN_MS=0",),
         ("kubectl -n tron rollout restart deployment nginx",),
-        ("kubectl -n tron set resources deployment nginx -c redis-bridge --limits=cpu=100m --requests=cpu=50m",),
-        ("kubectl -n tron set resources deployment nginx -c redis-bridge --limits=cpu=10 --requests=cpu=50m",),
+        (
+            "kubectl -n tron set resources deployment nginx -c redis-bridge --limits=cpu=100m --requests=cpu=50m",
+        ),
+        (
+            "kubectl -n tron set resources deployment nginx -c redis-bridge --limits=cpu=10 --requests=cpu=50m",
+        ),
     )
 
 
@@ -149,7 +157,7 @@ def _evidence(params: Params) -> tuple[tuple[str, str], ...]:
     return (
         ("kubectl -n tron get deployment nginx -o yaml", f"cpu: {limit}\n"),
         ("kubectl -n tron describe deployment nginx", f"cpu:     {limit}\n"),
-        ("kubectl -n tron logs deploy/nginx -c nginx --tail=40", "GET /data HTTP/1.1\" 499"),
+        ("kubectl -n tron logs deploy/nginx -c nginx --tail=40", 'GET /data HTTP/1.1" 499'),
     )
 
 

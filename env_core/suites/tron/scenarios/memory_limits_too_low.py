@@ -71,7 +71,9 @@ def _allowance(_params: Params) -> Allowance:
 
 def _repairs(_params: Params) -> tuple[Script, ...]:
     return (
-        ("kubectl -n tron set resources deployment nginx -c redis-bridge --limits=memory=256Mi --requests=memory=64Mi",),
+        (
+            "kubectl -n tron set resources deployment nginx -c redis-bridge --limits=memory=256Mi --requests=memory=64Mi",
+        ),
         (without_limit("memory"),),
         ("kubectl -n tron rollout undo deployment nginx",),
     )
@@ -95,7 +97,10 @@ def _evidence(params: Params) -> tuple[tuple[str, str], ...]:
     return (
         ("kubectl -n tron describe pod -l app=nginx", "OOMKilled"),
         ("kubectl -n tron get deployment nginx -o yaml", f"memory: {params['limit']}\n"),
-        ("kubectl -n tron get configmap app-config -o yaml", f'BRIDGE_MEMORY_BURST_MB: "{params["burst_mb"]}"\n'),
+        (
+            "kubectl -n tron get configmap app-config -o yaml",
+            f'BRIDGE_MEMORY_BURST_MB: "{params["burst_mb"]}"\n',
+        ),
     )
 
 

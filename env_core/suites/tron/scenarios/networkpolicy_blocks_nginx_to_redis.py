@@ -14,7 +14,9 @@ from env_core.verify.checks.workloads import deployment_serves
 
 WAITS_MS = ("60000", "180000", "300000")
 _RESOURCE = "networkpolicies.networking.k8s.io"
-_TO_CACHE = '{"to":[{"podSelector":{"matchLabels":{"app":"redis"}}}],"ports":[{"protocol":"TCP","port":6379}]}'
+_TO_CACHE = (
+    '{"to":[{"podSelector":{"matchLabels":{"app":"redis"}}}],"ports":[{"protocol":"TCP","port":6379}]}'
+)
 _TO_NAMES = (
     '{"to":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"kube-system"}}}],'
     '"ports":[{"protocol":"UDP","port":53},{"protocol":"TCP","port":53}]}'

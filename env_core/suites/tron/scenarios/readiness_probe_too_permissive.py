@@ -61,7 +61,9 @@ def _allowance(_params: Params) -> Allowance:
 
 def _probe(probe: str) -> str:
     value = f'{{"exec":null,"tcpSocket":null,"httpGet":null,{probe}}}'
-    patch = f'{{"spec":{{"template":{{"spec":{{"containers":[{{"name":"nginx","readinessProbe":{value}}}]}}}}}}}}'
+    patch = (
+        f'{{"spec":{{"template":{{"spec":{{"containers":[{{"name":"nginx","readinessProbe":{value}}}]}}}}}}}}'
+    )
     return f"kubectl -n tron patch deployment nginx -p '{patch}'"
 
 
@@ -91,7 +93,10 @@ def _evidence(params: Params) -> tuple[tuple[str, str], ...]:
     said = " ".join(_command(params))
     return (
         ("kubectl -n tron describe deployment nginx", f"exec [{said}]"),
-        ("kubectl -n tron get deployment nginx -o jsonpath='{.spec.template.spec.containers[0].readinessProbe}'", '"exec"'),
+        (
+            "kubectl -n tron get deployment nginx -o jsonpath='{.spec.template.spec.containers[0].readinessProbe}'",
+            '"exec"',
+        ),
     )
 
 

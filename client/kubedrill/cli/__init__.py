@@ -1,0 +1,63 @@
+"""The `kubedrill` command: look at a server's tasks, and play a demonstration by rules."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from kubedrill.client import KubeEnv
+from kubedrill.http import HttpError, KubeHttpClient
+
+_URL = "http://127.0.0.1:8000"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one sub-command and return its exit code."""
+    parser = argparse.ArgumentParser(prog="kubedrill", description="Work with a kubedrill server.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    listed = commands.add_parser("tasks", help="list the tasks of a server")
+    demo = commands.add_parser("demo", help="play one episode by rules and show every step")
+    for command in (listed, demo):
+        command.add_argument("--env-base-url", default=_URL, help=f"the server (default: {_URL})")
+    demo.add_argument("--task", "--scenario", default="easy", help="the task (default: easy)")
+    demo.add_argument("--seed", type=int, default=11, help="the seed (default: 11)")
+    given = parser.parse_args(arguments)
+    try:
+        return (
+            _tasks(given.env_base_url)
+            if given.command == "tasks"
+            else _demo(given.env_base_url, given.task, given.seed)
+        )
+    except (HttpError, RuntimeError, OSError) as error:
+        sys.stderr.write(f"kubedrill: {error}\n")
+        return 1
+
+
+def _tasks(url: str) -> int:
+    with KubeHttpClient(url) as client:
+        for task in client.tasks():
+            sys.stdout.write(
+                f"{task.id:12} {task.suite:10} {task.max_agent_steps:3} steps  {task.description}\n"
+            )
+    return 0
+
+
+def _demo(url: str, task: str, seed: int) -> int:
+    from kubedrill.policies.heuristic import HeuristicPolicy
+
+    policy = HeuristicPolicy()
+    with KubeEnv(base_url=url).sync() as env:
+        result = env.reset(task=task, seed=seed)
+        sys.stdout.write(f"{result.observation.incident_brief}\n{result.observation.recent_change_hint}\n")
+        while not result.done:
+            command = policy.act(result.observation)
+            if command is None:
+                break
+            result = env.step(command)
+            sys.stdout.write(f"\n$ {command}\n{result.observation.output}\nreward {result.reward}\n")
+        state = env.state()
+    for reason in policy.reasons:
+        sys.stdout.write(f"because {reason}\n")
+    sys.stdout.write(f"{state.oracle_verdict or 'unfinished'}, score {state.oracle_score}\n")
+    return 0 if state.oracle_verdict == "success" else 2

@@ -1,0 +1,239 @@
+"""What the rules look at: the objects of one namespace, read with kubectl and kept as plain values."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+READ_NAMESPACES = "kubectl get pods --all-namespaces --no-headers"
+_KINDS = "services,deployments,statefulsets,networkpolicies,configmaps,ingresses"
+_OBJECT_LINE = r'{range .items[*]}{.kind}{"\t"}{.metadata.name}{"\t"}{.spec}{"\t"}{.data}{"\n"}{end}'
+_POD_LINE = (
+    r'{range .items[*]}{.metadata.name}{"\t"}{.metadata.labels}{"\t"}{.status.phase}{"\t"}'
+    r'{.status.containerStatuses[*].state.waiting.reason}{"\t"}{.status.containerStatuses[*].lastState.terminated.reason}{"\n"}{end}'
+)
+_WORD = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.IGNORECASE)
+
+Json = dict[str, Any]
+
+
+def read_objects(namespace: str) -> str:
+    """Return the command that prints the objects of a namespace, one a line."""
+    return f"kubectl -n {namespace} get {_KINDS} -o jsonpath='{_OBJECT_LINE}'"
+
+
+def read_pods(namespace: str) -> str:
+    """Return the command that prints the pods of a namespace, one a line."""
+    return f"kubectl -n {namespace} get pods -o jsonpath='{_POD_LINE}'"
+
+
+def namespace_of(output: str, pod_names: list[str]) -> str:
+    """Return the namespace in which these pods are listed; empty if there is none."""
+    wanted = set(pod_names)
+    counts: dict[str, int] = {}
+    for line in output.splitlines():
+        words = line.split()
+        if len(words) > 1 and words[1] in wanted:
+            counts[words[0]] = counts.get(words[0], 0) + 1
+    return max(sorted(counts), key=lambda name: counts[name], default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A setting that names a host: where it is declared, and who reads it."""
+
+    owner: str
+    """The ConfigMap's name; empty when the workload's template holds the value itself."""
+    container: str
+    key: str
+    value: str
+    workloads: tuple[str, ...]
+    port: int | None
+
+    @property
+    def host(self) -> str:
+        """The host in the value."""
+        return host_and_port(self.value)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class PodLine:
+    """One pod, as far as the rules care."""
+
+    name: str
+    labels: dict[str, str]
+    phase: str
+    waiting: str
+    last_end: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The objects of one namespace by name."""
+
+    namespace: str
+    services: dict[str, Json] = field(default_factory=dict)
+    workloads: dict[str, Json] = field(default_factory=dict)
+    """Deployments and stateful sets."""
+    kinds: dict[str, str] = field(default_factory=dict)
+    """The kind of each workload, as kubectl takes it."""
+    policies: dict[str, Json] = field(default_factory=dict)
+    configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    ingresses: dict[str, Json] = field(default_factory=dict)
+
+    @classmethod
+    def parsed(cls, namespace: str, output: str) -> Evidence:
+        """Return what the output of `read_objects` says. A line that was cut off is left out."""
+        evidence = cls(namespace)
+        for line in output.splitlines():
+            columns = line.split("\t")
+            if len(columns) == 4:
+                evidence._add(columns[0], columns[1], _object(columns[2]), _object(columns[3]))
+        return evidence
+
+    def _add(self, kind: str, name: str, spec: Json, content: Json) -> None:
+        match kind:
+            case "Service":
+                self.services[name] = spec
+            case "Deployment" | "StatefulSet":
+                self.workloads[name] = spec
+                self.kinds[name] = kind.lower()
+            case "NetworkPolicy":
+                self.policies[name] = spec
+            case "ConfigMap":
+                self.configs[name] = {key: str(value) for key, value in content.items()}
+            case "Ingress":
+                self.ingresses[name] = spec
+
+    def labels(self, workload: str) -> dict[str, str]:
+        """Return the labels of the workload's pods."""
+        metadata: Json = self.workloads[workload].get("template", {}).get("metadata", {})
+        labels: dict[str, str] = metadata.get("labels") or {}
+        return labels
+
+    def containers(self, workload: str) -> list[Json]:
+        """Return the containers of the workload's pods."""
+        containers: list[Json] = (
+            self.workloads[workload].get("template", {}).get("spec", {}).get("containers") or []
+        )
+        return containers
+
+    def ports(self, workload: str) -> dict[str, int]:
+        """Return the container ports of the workload, by name and by number."""
+        ports: dict[str, int] = {}
+        for container in self.containers(workload):
+            for port in container.get("ports") or ():
+                number = int(port["containerPort"])
+                ports[str(number)] = number
+                if port.get("name"):
+                    ports[port["name"]] = number
+        return ports
+
+    def behind(self, service: str) -> list[str]:
+        """Return the workloads that the service selects."""
+        selector = self.services[service].get("selector") or {}
+        return [name for name in sorted(self.workloads) if selector and matches(selector, self.labels(name))]
+
+    def service_named(self, host: str) -> str:
+        """Return the service of this namespace that a host name means; empty if it means none."""
+        parts = host.lower().rstrip(".").split(".")
+        if parts[0] not in self.services:
+            return ""
+        if len(parts) == 1 or (parts[1] == self.namespace and parts[2:3] in ([], ["svc"])):
+            return parts[0]
+        return ""
+
+    def references(self) -> Iterator[Reference]:
+        """Yield every setting that names a host and that some workload reads."""
+        for config in sorted(self.configs):
+            readers = tuple(
+                name for name in sorted(self.workloads) if config in set(self._config_names(name))
+            )
+            for key, value in sorted(self.configs[config].items()):
+                if readers and _names_host(key, value):
+                    port = _port_beside(key, value, self.configs[config])
+                    yield Reference(config, "", key, value, readers, port)
+        for name in sorted(self.workloads):
+            for container in self.containers(name):
+                given = {
+                    entry["name"]: entry["value"] for entry in container.get("env") or () if "value" in entry
+                }
+                for key, value in sorted(given.items()):
+                    if _names_host(key, value):
+                        yield Reference(
+                            "", container["name"], key, value, (name,), _port_beside(key, value, given)
+                        )
+
+    def _config_names(self, workload: str) -> Iterator[str]:
+        for container in self.containers(workload):
+            for entry in container.get("envFrom") or ():
+                yield (entry.get("configMapRef") or {}).get("name", "")
+            for entry in container.get("env") or ():
+                yield ((entry.get("valueFrom") or {}).get("configMapKeyRef") or {}).get("name", "")
+
+
+def pods(output: str) -> list[PodLine]:
+    """Return what the output of `read_pods` says."""
+    lines = [line.split("\t") for line in output.splitlines()]
+    return [
+        PodLine(columns[0], _object(columns[1]), columns[2], columns[3], columns[4])
+        for columns in lines
+        if len(columns) == 5
+    ]
+
+
+def matches(selector: dict[str, str], labels: dict[str, str]) -> bool:
+    """Whether the labels satisfy an equality selector."""
+    return all(labels.get(key) == value for key, value in selector.items())
+
+
+def host_and_port(value: str) -> tuple[str, int | None]:
+    """Return the host and the port in a setting's value: a bare host, host:port, or a URL."""
+    text = value.strip() if "//" in value else f"//{value.strip()}"
+    try:
+        parts = urlsplit(text)
+        return parts.hostname or "", parts.port
+    except ValueError:
+        return "", None
+
+
+def is_address(host: str) -> bool:
+    """Whether the host is an IP address."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _names_host(key: str, value: str) -> bool:
+    words = re.split(r"[^A-Z0-9]+", key.upper())
+    hints = {"HOST", "HOSTNAME", "ADDR", "ADDRESS", "URL", "URI", "ENDPOINT", "SERVER", "UPSTREAM", "BACKEND"}
+    if not hints & set(words) or "\n" in value or " " in value.strip():
+        return False
+    host = host_and_port(value)[0]
+    return bool(host) and _WORD.fullmatch(host) is not None and not is_address(host) and host != "localhost"
+
+
+def _port_beside(key: str, value: str, settings: dict[str, str]) -> int | None:
+    port = host_and_port(value)[1]
+    if port is not None:
+        return port
+    stem = re.sub(r"(HOST(NAME)?|ADDR(ESS)?|SERVER|ENDPOINT)$", "", key.upper())
+    for name, text in settings.items():
+        if name.upper() == f"{stem}PORT" and text.strip().isdecimal():
+            return int(text)
+    return None
+
+
+def _object(text: str) -> Json:
+    try:
+        value = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
