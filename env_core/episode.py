@@ -80,6 +80,12 @@ def _suite(name: str) -> Suite:
     raise UnknownName("suite", name, tuple(suite.id for suite in suites()))
 
 
+def warm() -> None:
+    """Build ahead what the first resets would otherwise wait for, in every suite."""
+    for suite in suites():
+        suite.warm()
+
+
 def find_task(suite: str = "", task: str = "") -> tuple[Suite, Task]:
     """Return the suite and task that a reset names; both may be left out.
 

@@ -17,6 +17,7 @@ from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.types import ConcurrencyConfig
 from starlette.routing import WebSocketRoute as Route
 
+from env_core.episode import warm
 from kubedrill.models import KubeAction, KubeObservation, KubeState
 from server import http, ui
 from server.auth import Edge
@@ -71,6 +72,8 @@ def _prepend_lifespan(app: FastAPI, play: Play) -> None:
     @asynccontextmanager
     async def lifespan(running: FastAPI) -> AsyncIterator[None]:
         async with stock(running):
+            # Before the first client comes, so that none waits for a base world to be built.
+            warm()
             play.start()
             sweeper = asyncio.create_task(_sweep(play))
             # What is loaded now stays: the collector need not walk it again and again.

@@ -11,13 +11,13 @@ from tests.golden.recordings import GOLDEN, Folder
 FLOORS = json.loads(replay.FLOORS.read_text())
 WHOLE = ("l0/*", "l2/facts/*", "l2/defaults", "l2/kubectl")
 """Topics that are quick enough to be replayed whole; `python -m tests.golden.replay` replays all."""
-FLOWS = {"rs-pod-delete": 10, "gc-owner": 20, "label-annotate": 32, "quota": 24, "deploy-create": 11, "wait-cmd": 22}
-    "svc-expose": 8,
-    "rs-pod-delete": 5,
-    "gc-owner": 8,
-    "label-annotate": 8,
-    "quota": 10,
-    "deploy-create": 3,
+FLOWS = {
+    "rs-pod-delete": 10,
+    "gc-owner": 20,
+    "label-annotate": 32,
+    "quota": 24,
+    "deploy-create": 11,
+    "wait-cmd": 22,
 }
 """Steps of some flows that agree."""
 
@@ -98,7 +98,7 @@ def test_differences_show_as_unified_diffs():
 
 
 def test_almost_every_change_of_a_recorded_answer_is_noticed():
-    found = mutations.mutations(1, documents=6, lines_only=("kubelet/timelines",), seed=7)
+    found = mutations.mutations(2, documents=4, lines_only=("kubelet/timelines",), seed=7)
     missed = [each for each in found if not each.was_noticed]
-    assert len(found) >= 55
+    assert len(found) >= 60
     assert len(missed) <= 0.01 * len(found), missed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from env_core.shell import _pattern, _script
@@ -41,6 +42,19 @@ __all__ = ["Shell", "SyntaxProblem", "parse", "simple_commands"]
 
 LIMIT_STATUS: Final = 125
 """The exit status of a line that was stopped because it did too much."""
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> tuple[tuple[Sequence, ...], SyntaxProblem | None]:
+    """Return the complete commands of a text up to its first syntax error, and that error."""
+    reader = parser(text)
+    nodes: list[Sequence] = []
+    try:
+        while (node := reader.next_command()) is not None:
+            nodes.append(node)
+    except SyntaxProblem as problem:
+        return tuple(nodes), problem
+    return tuple(nodes), None
 
 
 class Shell:
@@ -127,22 +141,19 @@ class Shell:
 
     def execute_text(self, text: str, streams: Streams, command: str = "") -> int:
         """Run commands one line at a time, so that a syntax error stops only what follows it."""
-        reader = parser(text)
+        nodes, problem = _parsed(text)
         status = 0
-        while True:
-            try:
-                node = reader.next_command()
-            except SyntaxProblem as problem:
-                self.line = problem.line
-                streams.stderr.write(self.located(self.dialect.syntax(problem), command))
-                raise Exit(2) from None
-            if node is None:
-                return status
+        for node in nodes:
             try:
                 status = self.execute(node, streams)
-            except Refused as problem:
-                streams.stderr.write(self.located(problem.text, problem.command))
-                raise Exit(problem.status) from None
+            except Refused as refused:
+                streams.stderr.write(self.located(refused.text, refused.command))
+                raise Exit(refused.status) from None
+        if problem is not None:
+            self.line = problem.line
+            streams.stderr.write(self.located(self.dialect.syntax(problem), command))
+            raise Exit(2)
+        return status
 
     def located(self, text: str, command: str = "") -> str:
         """Return an error line with the shell's name in front."""

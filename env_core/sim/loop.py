@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -113,6 +114,16 @@ class EventLoop:
         self.handled += 1
         self._handlers[entry.handler](entry.key)
         return entry
+
+    @contextmanager
+    def as_of(self, at_ms: int) -> Iterator[None]:
+        """Set the clock back for work that was put off: nothing that it reads may have changed since `at_ms`."""
+        now_ms = self.now_ms
+        self.now_ms = at_ms
+        try:
+            yield
+        finally:
+            self.now_ms = now_ms
 
     def fork(self) -> EventLoop:
         """Return a copy of the clock and the agenda, with no handlers bound."""

@@ -87,6 +87,9 @@ class Suite:
     decoys: Callable[[Task, int], tuple[tuple[str, ...], ...]]
     """(task, seed) → scripts that must not be accepted; for tests only."""
 
+    warm: Callable[[], None] = lambda: None
+    """Build ahead what the first resets would otherwise wait for."""
+
     @property
     def id(self) -> str:
         """The versioned id."""

@@ -14,7 +14,7 @@ from env_core.kubectl.context import Context
 from env_core.shell import pipeline
 from env_core.shell.clients import outside_programs
 from env_core.shell.context import Interrupted, Process, Program
-from env_core.shell.filesystem import FileSystem
+from env_core.shell.filesystem import FileSystem, ShellFileError
 from env_core.world import Output
 
 HOME = "/root"
@@ -49,7 +49,7 @@ class Host(Protocol):
 class Terminal:
     """One user's terminal on one host. Files, variables and the current namespace live from line to line."""
 
-    __slots__ = ("_context", "_fs", "_host", "_identity", "_shell")
+    __slots__ = ("_check", "_context", "_fs", "_host", "_identity", "_shell")
 
     def __init__(
         self, host: Host, identity: Identity, *, namespace: str, fs: FileSystem | None = None
@@ -66,6 +66,7 @@ class Terminal:
             user=identity.name,
         )
         self._shell: pipeline.Shell | None = None
+        self._check: Check = _allow
 
     def commands(self, line: str) -> list[list[str]]:
         """Return the words of every command in a line, as far as they can be told before it runs."""
@@ -81,8 +82,8 @@ class Terminal:
         """
         if self._shell is None:
             self._shell = self._make_shell()
+        self._check = check
         process = self._shell.process
-        process.programs = {**process.programs, **self._programs(check)}
         process.deadline_ms = self._host.now_ms + limit_ms
         self._context.clock = _BoundedClock(self._host, process.deadline_ms)
         try:
@@ -106,15 +107,19 @@ class Terminal:
             advance=self._host.advance,
             hostname="bastion",
         )
-        return pipeline.Shell(process)
+        return pipeline.Shell(process, self._programs())
 
-    def _programs(self, check: Check) -> dict[str, Program]:
-        programs = {
-            name: _checked(name, program, check)
-            for name, program in outside_programs(self._host.network).items()
-        }
-        programs["kubectl"] = _checked("kubectl", self._kubectl, check)
-        return programs
+    def _programs(self) -> dict[str, Program]:
+        programs = dict(outside_programs(self._host.network))
+        programs["kubectl"] = self._kubectl
+        return {name: self._checked(name, program) for name, program in programs.items()}
+
+    def _checked(self, name: str, program: Program) -> Program:
+        def run(process: Process, argv: list[str]) -> Output:
+            self._check([name, *argv[1:]])
+            return program(process, argv)
+
+        return run
 
     def _kubectl(self, process: Process, argv: list[str]) -> Output:
         context = self._context
@@ -134,12 +139,8 @@ class Terminal:
         return copy
 
 
-def _checked(name: str, program: Program, check: Check) -> Program:
-    def run(process: Process, argv: list[str]) -> Output:
-        check([name, *argv[1:]])
-        return program(process, argv)
-
-    return run
+def _allow(_argv: list[str]) -> None:
+    """Let every command pass."""
 
 
 class _BoundedClock:
@@ -183,7 +184,10 @@ class _FilesIn:
 
     def read(self, path: str) -> str:
         """Return a file's text."""
-        return self._process.fs.read(self._process.path(path))
+        try:
+            return self._process.fs.read(self._process.path(path))
+        except ShellFileError as error:
+            raise FileNotFoundError(path) from error
 
     def write(self, path: str, text: str) -> None:
         """Replace a file's text."""
@@ -191,7 +195,10 @@ class _FilesIn:
 
     def listdir(self, path: str) -> list[str]:
         """Return the sorted names in a directory."""
-        return sorted(self._process.fs.listdir(self._process.path(path)))
+        try:
+            return sorted(self._process.fs.listdir(self._process.path(path)))
+        except ShellFileError as error:
+            raise FileNotFoundError(path) from error
 
     def is_dir(self, path: str) -> bool:
         """Whether `path` is a directory."""

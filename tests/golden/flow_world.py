@@ -99,7 +99,7 @@ class Flow(flows.Replay):
             flows.flow = kept
         self._date_what_was_there()
         self.world.store.revision = FIRST_VERSION
-        self._uids: dict[str, str] = {}
+        self._drawn: dict[str, str] = {}
         self.outputs: dict[int, tuple[Result, Result]] = {}
         self.files = FileSystem()
         self.shell: pipeline.Shell | None = None
@@ -124,15 +124,19 @@ class Flow(flows.Replay):
                 metadata = {**obj["metadata"], "creationTimestamp": stamp}
                 self.world.store.put(ref.resource, {**obj, "metadata": metadata})
 
-    def _learn_uids(self, recorded: Record) -> None:
-        """Remember which recorded uid is which of ours: README aliases uids by their first appearance."""
+    def _learn_drawn(self, recorded: Record) -> None:
+        """Remember which of ours a recorded uid, service address or node port is: servers draw them."""
         for plural, objects in recorded.items():
             kind = flows.RESOURCES.get(plural)
             for obj in objects if kind is not None else ():
                 metadata = obj["metadata"]
                 found = self.world.store.get(kind.resource, metadata.get("namespace", ""), metadata["name"])
-                if found is not None and metadata.get("uid"):
-                    self._uids[metadata["uid"]] = found["metadata"]["uid"]
+                if found is None:
+                    continue
+                if metadata.get("uid"):
+                    self._drawn[metadata["uid"]] = found["metadata"]["uid"]
+                if plural == "services":
+                    self._drawn.update(_addresses(obj["spec"], found["spec"]))
 
     def _scripted(self) -> Any:
         pods = self.world.store.list("pods", self.namespace)
@@ -172,8 +176,8 @@ class Flow(flows.Replay):
         return kubectl.run(argv[1:], self._context("", process.stdin))
 
     def _perform(self, step: Record, recorded: Record) -> None:
-        self._learn_uids(self.before)
-        step = Aliases(self._uids).raw_value(step)
+        self._learn_drawn(self.before)
+        step = Aliases(self._drawn).raw_value(step)
         run = {"kubectl": self._kubectl, "shell": self._shell}.get(step["type"])
         if run is None:
             super()._perform(step, recorded)
@@ -191,8 +195,8 @@ class Flow(flows.Replay):
             super()._perform(step, recorded)
 
     def _compare(self, step: Record, recorded: Record, problem: str) -> None:
-        self._learn_uids(recorded)
-        ours = Aliases(self._uids)
+        self._learn_drawn(recorded)
+        ours = Aliases(self._drawn)
         super()._compare(ours.raw_value(step), ours.raw_value(recorded), problem)
 
     def _request_ms(self, step: Record) -> int:
@@ -211,6 +215,17 @@ class Flow(flows.Replay):
         except Exception as error:  # a crash is a difference like others
             return (-1, "", f"raised {type(error).__name__}: {error}")
         return output.exit_code, printed(output.stdout), printed(output.stderr)
+
+
+def _addresses(recorded: Record, ours: Record) -> dict[str, str]:
+    found = {}
+    theirs, own = recorded.get("clusterIP"), ours.get("clusterIP")
+    if theirs and own and theirs != "None" and own != "None":
+        found[theirs] = own
+    for one, other in zip(recorded.get("ports") or (), ours.get("ports") or (), strict=False):
+        if one.get("nodePort") and other.get("nodePort"):
+            found[str(one["nodePort"])] = str(other["nodePort"])
+    return found
 
 
 def _only_reads(step: Record) -> bool:

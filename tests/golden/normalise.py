@@ -205,6 +205,7 @@ def shows_other_namespaces(case: Value, state: Value, own: str) -> bool:
 _MANAGED_TIME = re.compile(r'\n +time: "[^"\n]*"(?=\n)|,? ?"time":"2026[^"\n]*"')
 _DEBUGGER = re.compile(r"\bdebugger-[a-z0-9]{5}\b")
 _LONG_TIME = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d \+0000")
+_DESCRIBED_VERSION = re.compile(r"(Resource Version: +)\d+")
 _OWN_VERSION = re.compile(r"\b42424\d{5}\b")
 
 
@@ -214,7 +215,7 @@ def printed(text: str) -> str:
     l2: "resourceVersion dropped (text: "RV")", "klog header -> `E<klog> file.go:nn]`", "JWT -> <JWT>; certificates ->
     <PEM>"; kubectl states hold "objects with managedFields" that have lost their times.
     """
-    text = _OWN_VERSION.sub("RV", klog_header(text))
+    text = _DESCRIBED_VERSION.sub(r"\1RV", _OWN_VERSION.sub("RV", klog_header(text)))
     return _MANAGED_TIME.sub("", _PEM.sub("<PEM>", _JWT.sub("<JWT>", text)))
 
 

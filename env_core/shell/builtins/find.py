@@ -45,6 +45,8 @@ def _run(process: Process, argv: list[str]) -> Output:
         return Output("", f"find: {problem.text}\n", 1)
     for name in names or ["."]:
         try:
+            if not name:
+                raise ShellFileError(name, "No such file or directory")
             entry = process.fs.entry(process.path(name))
         except ShellFileError as error:
             walk.problems.append(_complaint(process, name, error.reason))

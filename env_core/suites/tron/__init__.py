@@ -56,6 +56,13 @@ def _decoys(task: Task, seed: int) -> tuple[tuple[str, ...], ...]:
     return scenario.decoys(params)
 
 
+def _warm() -> None:
+    for variant in range(world.VARIANTS):
+        world.healthy(variant)
+    # The first command of a process loads the verbs.
+    _begin(tasks.official()[0], 0, ResetOptions()).act("kubectl version --client")
+
+
 SUITE = Suite(
     name="tron",
     version=1,
@@ -68,4 +75,5 @@ SUITE = Suite(
     begin=_begin,
     reference=_reference,
     decoys=_decoys,
+    warm=_warm,
 )

@@ -43,6 +43,91 @@ class ServiceProbe:
         }
 
 
+class Watch:
+    """The monitor's eye on one cluster: probes when asked, and puts off what cannot tell anything new.
+
+    While nothing has been written and nothing has happened, as many equal answers in a row as there are endpoints
+    to take turns mean that the next one is the same. Such a request is noted and sent, as of its time, before
+    anything looks at what requests leave behind (logs, usage) or time brings anything new.
+    """
+
+    __slots__ = ("_cluster", "_equal", "_mark", "_put_off", "_summary", "_summary_revision", "last")
+
+    def __init__(self, cluster: Cluster, last: ServiceProbe) -> None:
+        self._cluster = cluster
+        self.last = last
+        self._equal = 0
+        self._mark = (-1, -1)
+        self._put_off: list[int] = []
+        self._summary: Object = {}
+        self._summary_revision = -1
+
+    def look(self) -> ServiceProbe:
+        """Probe the service now."""
+        cluster = self._cluster
+        if (cluster.store.revision, cluster.loop.handled) != self._mark:
+            self._equal = 0
+        elif self._equal > _turns(cluster):
+            self._put_off.append(cluster.now_ms)
+            return self.last
+        self.catch_up()
+        found = probe(cluster)
+        mark = (cluster.store.revision, cluster.loop.handled)
+        self._equal = self._equal + 1 if found == self.last and mark == self._mark else 1
+        self._mark = mark
+        self.last = found
+        return found
+
+    def catch_up(self) -> None:
+        """Send what was put off, each request as of its own time."""
+        put_off, self._put_off = self._put_off, []
+        for at_ms in put_off:
+            with self._cluster.loop.as_of(at_ms):
+                probe(self._cluster)
+
+    def summary(self) -> Object:
+        """Return the summary of the namespace, made again only when something was written."""
+        revision = self._cluster.store.revision
+        if revision != self._summary_revision:
+            self._summary = summary(self._cluster)
+            self._summary_revision = revision
+        return self._summary
+
+    def fork(self, cluster: Cluster) -> Watch:
+        """Return the same eye on a forked cluster."""
+        copy = Watch(cluster, self.last)
+        copy._equal = self._equal
+        copy._mark = (self._mark[0], cluster.loop.handled) if self._mark == self._now() else (-1, -1)
+        copy._put_off = list(self._put_off)
+        copy._summary, copy._summary_revision = self._summary, self._summary_revision
+        return copy
+
+    def _now(self) -> tuple[int, int]:
+        return self._cluster.store.revision, self._cluster.loop.handled
+
+
+def _turns(cluster: Cluster) -> int:
+    """Return how many endpoints take turns behind the busiest Service that a request can meet."""
+    store = cluster.store
+    return max(
+        (
+            sum(
+                len(entry.get("endpoints") or ()) for entry in store.indexed("service", f"{namespace}/{name}")
+            )
+            for namespace, name in _ON_THE_WAY
+        ),
+        default=1,
+    )
+
+
+_ON_THE_WAY = (
+    (NAMESPACE, "nginx"),
+    (NAMESPACE, "redis"),
+    ("kube-system", "kube-dns"),
+    ("kube-system", "traefik"),
+)
+
+
 def probe(cluster: Cluster) -> ServiceProbe:
     """Request both paths through the ingress, as a client outside, and score what came back."""
     health = _request(cluster, "/health")

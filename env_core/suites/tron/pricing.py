@@ -71,6 +71,57 @@ def is_mutating(argv: list[str]) -> bool:
     return verb != "" and verb not in _READS
 
 
+_OBJECT_READS = frozenset(
+    {
+        "api-resources",
+        "api-versions",
+        "auth",
+        "cluster-info",
+        "config",
+        "describe",
+        "events",
+        "explain",
+        "get",
+        "help",
+        "options",
+        "version",
+    }
+)
+_TEXT_TOOLS = frozenset(
+    {
+        "awk",
+        "cat",
+        "cut",
+        "echo",
+        "egrep",
+        "fgrep",
+        "grep",
+        "head",
+        "jq",
+        "printf",
+        "sed",
+        "sort",
+        "tail",
+        "tr",
+        "uniq",
+        "wc",
+    }
+)
+_WATCHING = frozenset({"-w", "--watch", "--watch-only"})
+
+
+def only_reads_objects(argv: list[str]) -> bool:
+    """Whether a command can tell nothing of what requests leave behind (logs, usage) and lets no time pass."""
+    if not argv or argv[0] in _TEXT_TOOLS:
+        return True
+    if argv[0] != "kubectl":
+        return False
+    verb, sub = verb_of(argv)
+    if verb == "rollout":
+        return sub == "history"
+    return verb in _OBJECT_READS and not _WATCHING.intersection(argv)
+
+
 def price(argv: list[str]) -> float:
     """Return the (non-positive) price of one command: 0 for curl and text tools."""
     if not argv or argv[0] != "kubectl":

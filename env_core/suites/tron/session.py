@@ -6,7 +6,7 @@ Source: SEEDS TR-12 to TR-33.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from env_core.cluster import Cluster
 from env_core.scenarios.platform import ON_CALL
@@ -14,7 +14,7 @@ from env_core.sim.timefmt import rfc3339
 from env_core.suites._model import ResetOptions, Step
 from env_core.suites.tron import observing, refusals
 from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario
-from env_core.suites.tron.pricing import STEP_COST_MIN, is_mutating, price
+from env_core.suites.tron.pricing import STEP_COST_MIN, is_mutating, only_reads_objects, price
 from env_core.tools.terminal import TIMED_OUT, Terminal
 from env_core.verify.checks import Check
 from env_core.verify.checks.keep import Baseline, kept, nothing_added
@@ -63,6 +63,8 @@ class Case:
     hint: str
     untouched: Cluster
     """The world as it was at reset; forked to judge what doing nothing is worth, never changed."""
+    floors: list[float] = field(default_factory=list)
+    """What doing nothing is worth, once it has been judged: the same for every rollout of the case."""
 
     def repairs(self) -> tuple[Check, ...]:
         """Return the checks that make a repair."""
@@ -82,26 +84,24 @@ class TronIncident:
 
     __slots__ = (
         "_case",
-        "_floor",
         "_has_acted",
         "_last_action",
         "_last_reward",
-        "_probe",
         "_steps",
         "_terminal",
         "_verdict",
+        "_watch",
         "cluster",
     )
 
     def __init__(self, case: Case, cluster: Cluster, probe: observing.ServiceProbe) -> None:
         self._case = case
         self.cluster = cluster
-        self._probe = probe
+        self._watch = observing.Watch(cluster, probe)
         self._steps = 0
         self._last_action = ""
         self._last_reward = 0.0
         self._verdict: Verdict | None = None
-        self._floor: float | None = None
         self._has_acted = False
         self._terminal = Terminal(cluster, ON_CALL, namespace="default")
 
@@ -114,16 +114,16 @@ class TronIncident:
     def act(self, command: str) -> Step:
         """Carry out one command line."""
         self._steps += 1
-        before = self._probe.score
+        before = self._watch.last.score
         output, cost, is_rejected, has_changed = self._run(command)
         self._has_acted = self._has_acted or has_changed
         if not is_rejected:
             self._let_time_pass(has_changed=has_changed)
-        self._probe = observing.probe(self.cluster)
-        reward = round(self._probe.score - before + cost, 3)
+        service = self._watch.look()
+        reward = round(service.score - before + cost, 3)
         is_repaired = has_changed and self._is_repaired()
         is_last = is_repaired or self._steps >= self._case.steps_max
-        terms = {"service": round(self._probe.score - before, 3), "cost": round(cost, 3)}
+        terms = {"service": round(service.score - before, 3), "cost": round(cost, 3)}
         if is_last:
             if self._verdict is None:
                 self._verdict = self._judge()
@@ -161,7 +161,7 @@ class TronIncident:
             "scenario_id": self._case.scenario_id if is_over else None,
             "last_action": self._last_action,
             "last_reward": self._last_reward,
-            "service_score": self._probe.score,
+            "service_score": self._watch.last.score,
             "oracle_score": self.score() if is_over else None,
             "oracle_verdict": self._verdict_word() if is_over else None,
             "oracle_summary": self._verdict.reasons() if self._verdict is not None else None,
@@ -170,7 +170,7 @@ class TronIncident:
     def score(self) -> float:
         """Return the final score in [0, 1] as it would be now, judged on a fork."""
         verdict = self._verdict if self._verdict is not None else self._judge()
-        service = self._probe.score
+        service = self._watch.last.score
         if verdict.is_repaired and service == observing.HEALTHY:
             return 1.0
         mean = round((verdict.share + service) / 2, 4)
@@ -187,11 +187,11 @@ class TronIncident:
 
     def floor(self) -> float:
         """Return the final score of doing nothing, judged on the world as it was at reset."""
-        if self._floor is None:
-            untouched = self._case.untouched
-            verdict = judge(untouched, self._case.repairs(), self._case.keeps(), self._churns())
-            self._floor = round((verdict.share + self._case.scenario.score_after) / 2, 4)
-        return self._floor
+        case = self._case
+        if not case.floors:
+            verdict = judge(case.untouched, case.repairs(), case.keeps(), self._churns())
+            case.floors.append(round((verdict.share + case.scenario.score_after) / 2, 4))
+        return case.floors[0]
 
     def digest(self) -> str:
         """Return the chained digest of everything that has happened."""
@@ -199,12 +199,12 @@ class TronIncident:
 
     def fork(self) -> TronIncident:
         """Return an independent copy."""
-        copy = TronIncident(self._case, self.cluster.fork(), self._probe)
+        copy = TronIncident(self._case, self.cluster.fork(), self._watch.last)
+        copy._watch = self._watch.fork(copy.cluster)
         copy._steps = self._steps
         copy._last_action = self._last_action
         copy._last_reward = self._last_reward
         copy._verdict = self._verdict
-        copy._floor = self._floor
         copy._has_acted = self._has_acted
         copy._terminal = self._terminal.fork(copy.cluster)
         return copy
@@ -214,7 +214,10 @@ class TronIncident:
     def _run(self, command: str) -> tuple[Output, float, bool, bool]:
         meter = _Meter(price)
         try:
-            refusals.check_line(command, self._terminal.commands(command))
+            commands = self._terminal.commands(command)
+            refusals.check_line(command, commands)
+            if not all(map(only_reads_objects, commands)):
+                self._watch.catch_up()
             output = self._terminal.run(command, meter.check, COMMAND_LIMIT_MS)
         except refusals.Refusal as refusal:
             text = f"refused: {refusal}\n"
@@ -222,6 +225,9 @@ class TronIncident:
         return output, max(meter.cost, STEP_COST_MIN), False, meter.has_changed
 
     def _let_time_pass(self, *, has_changed: bool) -> None:
+        due_ms = self.cluster.loop.next_ms()
+        if due_ms is not None and due_ms <= self.cluster.now_ms + READ_MS:
+            self._watch.catch_up()
         if has_changed:
             self.cluster.advance(SETTLE_MIN_MS)
             self.cluster.settle(SETTLE_QUIET_MS, SETTLE_MAX_MS - SETTLE_MIN_MS)
@@ -235,7 +241,7 @@ class TronIncident:
     # Judging
 
     def _is_repaired(self) -> bool:
-        if self._probe.score != observing.HEALTHY:
+        if self._watch.last.score != observing.HEALTHY:
             return False
         view = View(self.cluster.fork())
         if not all(check.holds(view) for check in (*self._case.repairs(), *self._case.keeps())):
@@ -275,7 +281,9 @@ class TronIncident:
     def _verdict_word(self) -> str:
         assert self._verdict is not None
         return (
-            "success" if self._verdict.is_repaired and self._probe.score == observing.HEALTHY else "failure"
+            "success"
+            if self._verdict.is_repaired and self._watch.last.score == observing.HEALTHY
+            else "failure"
         )
 
     # Seeing
@@ -292,8 +300,8 @@ class TronIncident:
             "last_reward": self._last_reward,
             "output": output.stdout + output.stderr,
             "exit_code": output.exit_code,
-            "service_probe": self._probe.shown(),
-            "cluster_summary": observing.summary(self.cluster),
+            "service_probe": self._watch.last.shown(),
+            "cluster_summary": self._watch.summary(),
             "done": is_done,
         }
 

@@ -26,9 +26,16 @@ def _judge(record: Record, folder: Folder) -> Iterator[Comparison]:
         loose_steps = folder.companion("l2/stability.json").get(record["id"], {})
     except FileNotFoundError:
         loose_steps = {}
-    replay = Flow(record)
+    try:
+        replay = Flow(record)
+        results = replay.run()
+    except Exception as error:  # none of the flow's steps can be told to agree
+        for step in record["steps"]:
+            wanted = {"what": _what(step), "state": [], "events": []}
+            yield Comparison(wanted, f"raised {type(error).__name__}: {error}", f"step {step['n']}")
+        return
     is_restarted = False
-    for number, differences, events, problem in replay.run():
+    for number, differences, events, problem in results:
         step = next(each for each in record["steps"] if each["n"] == number)
         is_restarted = is_restarted or RESTARTED in json.dumps(step["state"])
         loose = loose_steps.get(str(number), ())

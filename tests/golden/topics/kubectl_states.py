@@ -93,9 +93,14 @@ class State:
 
 
 def _versioned(obj: Object) -> Object:
-    if "involvedObject" not in obj:
-        return obj
-    return {**obj, "involvedObject": {**obj["involvedObject"], "resourceVersion": str(FIRST_VERSION + 1)}}
+    """Give back the versions inside objects, which recordings leave out like the objects' own."""
+    version = {"resourceVersion": str(FIRST_VERSION + 1)}
+    if "involvedObject" in obj:
+        return {**obj, "involvedObject": {**obj["involvedObject"], **version}}
+    spec = obj.get("spec")
+    if isinstance(spec, dict) and "claimRef" in spec:
+        return {**obj, "spec": {**spec, "claimRef": {**spec["claimRef"], **version}}}
+    return obj
 
 
 def _moments(cases: list[Record], index: int, start_ms: int) -> list[int]:
