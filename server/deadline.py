@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
 
 
@@ -13,26 +11,39 @@ class DeadlineExceeded(BaseException):
     """Raised inside the computation when its time is up. No handler for `Exception` on the way can swallow it."""
 
 
-def _ring(number: int, frame: FrameType | None) -> None:
+def _ring(_number: int, _frame: FrameType | None) -> None:
     raise DeadlineExceeded
 
 
-@contextmanager
-def deadline(seconds: float) -> Iterator[None]:
+def _is_ready() -> bool:
+    """Install the handler, once; whether this is the main thread, the only one that the signal reaches."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    if signal.getsignal(signal.SIGALRM) is not _ring:
+        signal.signal(signal.SIGALRM, _ring)
+    return True
+
+
+class deadline:  # noqa: N801 - reads as the keyword that it is: `with deadline(seconds):`
     """Give up on the body after so many seconds of wall time; 0 sets no bound.
 
-    The signal reaches the main thread only, so elsewhere there is no bound. What the body was doing is left half done: drop it.
+    Off the main thread there is no bound. What the body was doing is left half done: drop it.
 
     Raises:
         DeadlineExceeded: when the time is up.
     """
-    if not seconds or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+
+    __slots__ = ("_is_armed", "_seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._is_armed = False
+
+    def __enter__(self) -> None:
+        if self._seconds and _is_ready():
+            self._is_armed = True
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_armed:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)

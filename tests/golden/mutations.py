@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import random
 import re
 import sys
@@ -21,11 +22,10 @@ DRAWN = frozenset(
         "uid", "resourceVersion", "managedFields", "creationTimestamp", "lastTransitionTime", "lastUpdateTime",
         "lastScheduleTime", "startTime", "startedAt", "finishedAt", "firstTimestamp", "lastTimestamp", "eventTime",
         "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "containerID", "imageID", "podIP", "podIPs",
-        "hostIP", "hostIPs", "t", "start", "exit", "gap_ms", "token", "caBundle", "annotations", "generation",
-        "last-applied-configuration", "errorType", "n", "kind", "apiVersion", "selfLink", "tolerations",
+        "hostIP", "hostIPs", "t", "token", "caBundle",
     }
 )  # fmt: skip
-"""Keys whose values a README lets differ, or that say again what another field says."""
+"""Keys whose values the READMEs let differ: what servers draw, and measured times."""
 
 _WORD = re.compile(r"[A-Za-z]{4,}")
 WHOLE = ("l2/facts/errors", "l2/facts/errors_extra", "l2/defaults")
@@ -68,8 +68,42 @@ def _places(topic: Topic, record: Record) -> list[tuple[str | int, ...]]:
     ]
 
 
+def _containers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    """Yield the ways to what a list or an object holds: rows and fields that can be taken away."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in inner:
+        if step not in DRAWN and item not in (None, "", [], {}):
+            yield (*path, step)
+            yield from _containers(item, (*path, step))
+
+
+def _without(record: Record, path: tuple[str | int, ...]) -> Record:
+    copied = copy.deepcopy(record)
+    inner: Any = copied
+    for step in path[:-1]:
+        inner = inner[step]
+    del inner[path[-1]]
+    return copied
+
+
+def _without_line(text: str, chance: random.Random) -> str | None:
+    lines = text.splitlines(keepends=True)
+    if len(lines) < 2:
+        return None
+    del lines[chance.randrange(len(lines))]
+    return "".join(lines)
+
+
 def mutate(topic: Topic, record: Record, chance: random.Random) -> tuple[Record, str] | None:
-    """Return a record with one of its answers changed, and where; None when it has none to change."""
+    """Return a record with one answer changed, and where: a character, count or flag, a row, a field, or a line."""
+    how = chance.choice(("value", "value", "row", "line"))
+    if how == "row":
+        ways = [
+            way for field in topic.answers if field in record for way in _containers(record[field], (field,))
+        ]
+        if ways:
+            way = chance.choice(ways)
+            return _without(record, way), "without " + ".".join(map(str, way))
     places = _places(topic, record)
     for _ in range(20):
         if not places:
@@ -78,8 +112,9 @@ def mutate(topic: Topic, record: Record, chance: random.Random) -> tuple[Record,
         value: Any = record
         for step in path:
             value = value[step]
-        other = _changed_value(value, chance)
-        if other is not None:
+        other = _without_line(value, chance) if how == "line" and isinstance(value, str) else None
+        other = _changed_value(value, chance) if other is None else other
+        if other is not None and other != value:
             return changed(record, path, other), ".".join(map(str, path))
     return None
 
@@ -140,7 +175,9 @@ def _parts(path: Path, topic: Topic, part: str, count: int, chance: random.Rando
         if len(chosen) >= count or not before.get(unit) or not texts:
             continue
         key = chance.choice(texts)
-        rows[index] = {**rows[index], key: _changed_value(rows[index][key], chance)}
+        text = rows[index][key]
+        cut = _without_line(text, chance) if chance.random() < 0.3 else None
+        rows[index] = {**rows[index], key: cut if cut is not None else _changed_value(text, chance)}
         chosen[unit] = key
     after = _equal_units(topic, path, [{**record, part: rows}])
     for unit, where in chosen.items():

@@ -51,30 +51,43 @@ class Watch:
     anything looks at what requests leave behind (logs, usage) or time brings anything new.
     """
 
-    __slots__ = ("_cluster", "_equal", "_mark", "_put_off", "_summary", "_summary_revision", "last")
+    __slots__ = ("_cluster", "_equal", "_mark", "_put_off", "_summary", "_summary_revision", "_turns", "last")
 
     def __init__(self, cluster: Cluster, last: ServiceProbe) -> None:
         self._cluster = cluster
         self.last = last
         self._equal = 0
+        self._turns = 1
         self._mark = (-1, -1)
         self._put_off: list[int] = []
         self._summary: Object = {}
         self._summary_revision = -1
+
+    def settle(self) -> None:
+        """Look as often as it takes to know that the next look would tell nothing new."""
+        for _ in range(16):
+            self.look()
+            if self._put_off:
+                self._put_off.pop()
+                return
 
     def look(self) -> ServiceProbe:
         """Probe the service now."""
         cluster = self._cluster
         if (cluster.store.revision, cluster.loop.handled) != self._mark:
             self._equal = 0
-        elif self._equal > _turns(cluster):
+        elif self._equal > self._turns:
             self._put_off.append(cluster.now_ms)
             return self.last
         self.catch_up()
         found = probe(cluster)
         mark = (cluster.store.revision, cluster.loop.handled)
-        self._equal = self._equal + 1 if found == self.last and mark == self._mark else 1
-        self._mark = mark
+        if mark == self._mark and found == self.last:
+            self._equal += 1
+        else:
+            self._equal = 1
+            self._mark = mark
+            self._turns = _turns(cluster)
         self.last = found
         return found
 
@@ -97,6 +110,7 @@ class Watch:
         """Return the same eye on a forked cluster."""
         copy = Watch(cluster, self.last)
         copy._equal = self._equal
+        copy._turns = self._turns
         copy._mark = (self._mark[0], cluster.loop.handled) if self._mark == self._now() else (-1, -1)
         copy._put_off = list(self._put_off)
         copy._summary, copy._summary_revision = self._summary, self._summary_revision

@@ -5,8 +5,9 @@ Source: SEEDS TR-12 to TR-33.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from env_core.cluster import Cluster
 from env_core.scenarios.platform import ON_CALL
@@ -94,16 +95,22 @@ class TronIncident:
         "cluster",
     )
 
-    def __init__(self, case: Case, cluster: Cluster, probe: observing.ServiceProbe) -> None:
+    def __init__(
+        self,
+        case: Case,
+        cluster: Cluster,
+        watch: observing.Watch,
+        terminal: Terminal | None = None,
+    ) -> None:
         self._case = case
         self.cluster = cluster
-        self._watch = observing.Watch(cluster, probe)
+        self._watch = watch
         self._steps = 0
         self._last_action = ""
         self._last_reward = 0.0
         self._verdict: Verdict | None = None
         self._has_acted = False
-        self._terminal = Terminal(cluster, ON_CALL, namespace="default")
+        self._terminal = terminal or Terminal(cluster, ON_CALL, namespace="default")
 
     # The Incident protocol
 
@@ -199,24 +206,24 @@ class TronIncident:
 
     def fork(self) -> TronIncident:
         """Return an independent copy."""
-        copy = TronIncident(self._case, self.cluster.fork(), self._watch.last)
-        copy._watch = self._watch.fork(copy.cluster)
+        cluster = self.cluster.fork()
+        copy = TronIncident(self._case, cluster, self._watch.fork(cluster), self._terminal.fork(cluster))
         copy._steps = self._steps
         copy._last_action = self._last_action
         copy._last_reward = self._last_reward
         copy._verdict = self._verdict
         copy._has_acted = self._has_acted
-        copy._terminal = self._terminal.fork(copy.cluster)
         return copy
 
     # Acting
 
     def _run(self, command: str) -> tuple[Output, float, bool, bool]:
-        meter = _Meter(price)
+        meter = _Meter()
         try:
-            commands = self._terminal.commands(command)
-            refusals.check_line(command, commands)
-            if not all(map(only_reads_objects, commands)):
+            review = _reviewed(command)
+            if review.refusal is not None:
+                raise review.refusal.with_traceback(None)
+            if not review.is_reading:
                 self._watch.catch_up()
             output = self._terminal.run(command, meter.check, COMMAND_LIMIT_MS)
         except refusals.Refusal as refusal:
@@ -306,13 +313,46 @@ class TronIncident:
         }
 
 
+class _Review(NamedTuple):
+    """What can be said of a line before it runs."""
+
+    refusal: refusals.Refusal | None
+    is_reading: bool
+    """Whether all of its commands only read objects."""
+
+
+@lru_cache(maxsize=4096)
+def _reviewed(line: str) -> _Review:
+    commands = Terminal.commands(line)
+    try:
+        refusals.check_line(line, commands)
+    except refusals.Refusal as refusal:
+        return _Review(refusal, False)
+    return _Review(None, all(map(only_reads_objects, commands)))
+
+
+class _Price(NamedTuple):
+    refusal: refusals.Refusal | None
+    cost: float
+    is_mutating: bool
+
+
+@lru_cache(maxsize=4096)
+def _priced(argv: tuple[str, ...]) -> _Price:
+    words = list(argv)
+    try:
+        refusals.check_command(words)
+    except refusals.Refusal as refusal:
+        return _Price(refusal, 0.0, False)
+    return _Price(None, price(words), words[:1] == ["kubectl"] and is_mutating(words))
+
+
 class _Meter:
     """Adds up the prices of the commands that a line really runs; refuses the ones that are out of bounds."""
 
-    __slots__ = ("_price", "cost", "has_changed")
+    __slots__ = ("cost", "has_changed")
 
-    def __init__(self, price_of: Callable[[list[str]], float]) -> None:
-        self._price = price_of
+    def __init__(self) -> None:
         self.cost = 0.0
         self.has_changed = False
 
@@ -322,9 +362,11 @@ class _Meter:
         Raises:
             Refusal: if it is out of bounds (it may have come out of a substitution).
         """
-        refusals.check_command(argv)
-        self.cost = round(self.cost + self._price(argv), 3)
-        self.has_changed = self.has_changed or (argv[:1] == ["kubectl"] and is_mutating(argv))
+        known = _priced(tuple(argv))
+        if known.refusal is not None:
+            raise known.refusal.with_traceback(None)
+        self.cost = round(self.cost + known.cost, 3)
+        self.has_changed = self.has_changed or known.is_mutating
 
 
 def _cut(text: str, chars_max: int) -> str:

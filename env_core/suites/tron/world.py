@@ -72,7 +72,9 @@ def _begun(
         hint=hint,
         untouched=untouched,
     )
-    return TronIncident(case, cluster, probe)
+    watch = observing.Watch(cluster, probe)
+    watch.settle()
+    return TronIncident(case, cluster, watch)
 
 
 def begin(

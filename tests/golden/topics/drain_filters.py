@@ -36,15 +36,13 @@ def _judge(record: Record, folder: Folder) -> Comparison:
     )
     names = [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in plan.pods]
     to_delete = record.get("toDelete") or []
-    if to_delete and "/" not in to_delete[0]:
-        names = [name.rpartition("/")[2] for name in names]
     errors = record.get("errors") or []
     return Comparison(
         {"errors": errors, "warnings": _parts(record.get("warnings") or ""), "toDelete": sorted(to_delete)},
         {
             "errors": sorted(plan.errors),
             "warnings": _parts(plan.warnings),
-            "toDelete": sorted(names) if to_delete or not errors else [],
+            "toDelete": sorted(names),
         },
     )
 

@@ -11,7 +11,7 @@ def _judge(record: Record, folder: Folder) -> Comparison:
     if kind is None:
         return Comparison(record["texts"], NOT_IMPLEMENTED)
     options = folder.companion("l0/printer_list_options.json")
-    got = {option: table_text(kind, record, options[option]) for option in record["texts"]}
+    got = {option: table_text(kind, record, options[option]) for option in options}
     return Comparison(record["texts"], got)
 
 

@@ -1,7 +1,7 @@
 """l0/serviceaccount_admission: pods get an account, its token and default tolerations, or are refused."""
 
 from env_core.apiserver import errors
-from env_core.apiserver.admission import service_account
+from env_core.apiserver.admission import default_toleration_seconds, service_account
 from env_core.kinds.pod import KIND as POD
 from tests.apiserver.admission.test_golden import accounts, attributes_of
 from tests.golden.comparison import Comparison, Topic
@@ -13,9 +13,13 @@ ANSWERS = ("admitted", "message", "status")
 
 
 def _part(pod: Record) -> Record:
-    """A pod without its tolerations, which another plugin adds and which were recorded without their fields."""
-    spec = {key: value for key, value in pod["spec"].items() if key != "tolerations"}
-    return {key: value for key, value in pod.items() if key not in ("status", "spec")} | {"spec": spec}
+    return {key: value for key, value in pod.items() if key != "status"}
+
+
+def _with_plain_defaults(pod: Record, given: list[Record]) -> Record:
+    """The recorded plugin's own tolerations were recorded without their fields, as {}: show ours so, too."""
+    tolerations = [entry if entry in given else {} for entry in pod["spec"].get("tolerations") or ()]
+    return {**pod, "spec": {**pod["spec"], "tolerations": tolerations}}
 
 
 def _judge(record: Record, _folder: Folder) -> Comparison:
@@ -26,6 +30,11 @@ def _judge(record: Record, _folder: Folder) -> Comparison:
         pod = mutate(attributes)
         if validate is not None:
             validate(attributes_of(pod, accounts()))
+        tolerate = default_toleration_seconds.ADMISSION.mutate
+        assert tolerate is not None
+        pod = _with_plain_defaults(
+            tolerate(attributes_of(pod, accounts())), record["pod"]["spec"].get("tolerations") or []
+        )
         got: Record = {"admitted": _part(token_volume(POD.default(pod)))}
     except errors.StatusError as error:
         got = {"message": error.message, "status": error.status}
