@@ -255,5 +255,5 @@ class Episode:
         return copy
 
     def _extend(self, said: object) -> None:
-        text = orjson.dumps(said, option=orjson.OPT_SORT_KEYS)
+        text = orjson.dumps(said)
         self._digest = hashlib.sha256(self._digest.encode() + text).hexdigest()

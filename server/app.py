@@ -79,6 +79,8 @@ def _prepend_lifespan(app: FastAPI, play: Play) -> None:
             # What is loaded now stays: the collector need not walk it again and again.
             gc.collect()
             gc.freeze()
+            # Episodes are trees of plain values that reference counts free; cycles are few, so look for them rarely.
+            gc.set_threshold(50_000, 20, 100)
             try:
                 yield
             finally:

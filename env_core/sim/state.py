@@ -8,22 +8,25 @@ from env_core.sim.table import Table
 
 
 class State:
-    """One world's tables, made on first use; a fork shares every row until it writes."""
+    """One world's tables, made on first use; a fork shares every row until either side writes."""
 
-    __slots__ = ("_tables",)
+    __slots__ = ("_epoch", "_inherited", "_tables")
 
     def __init__(self) -> None:
+        self._epoch = [0]
         self._tables: dict[str, Table[Any, Any]] = {}
+        self._inherited: dict[str, dict[Any, Any]] = {}
 
     def table(self, name: str) -> Table[Any, Any]:
         """Return the table called `name`."""
         found = self._tables.get(name)
         if found is None:
-            found = self._tables[name] = Table()
+            found = self._tables[name] = Table(self._epoch, self._inherited.pop(name, None))
         return found
 
     def fork(self) -> State:
-        """Return tables with the same rows."""
+        """Return tables with the same rows. Costs a few references, whatever the tables hold."""
         copy = State()
-        copy._tables = {name: table.fork() for name, table in self._tables.items()}
+        copy._inherited = {**self._inherited, **{name: table.rows for name, table in self._tables.items()}}
+        self._epoch[0] += 1
         return copy

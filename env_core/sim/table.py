@@ -10,60 +10,57 @@ V = TypeVar("V")
 
 
 class Table(Generic[K, V]):
-    """A dictionary whose fork is O(1); the first write after a fork copies it.
+    """A dictionary that copies its rows at the first write after its world was forked.
 
-    Values must be immutable (strings, numbers, tuples, frozen dataclasses, Kubernetes objects): a
-    change is a new value under the same key. Iteration is in insertion order, which is deterministic.
+    `epoch` is a one-element list that all tables of a world share; a fork raises it, which tells every table at
+    once that its rows are not its own any more. Values must be immutable (strings, numbers, tuples, frozen
+    dataclasses, Kubernetes objects): a change is a new value under the same key. Iteration is in insertion
+    order, which is deterministic.
     """
 
-    __slots__ = ("_is_shared", "_rows")
+    __slots__ = ("_epoch", "_owned", "rows")
 
-    def __init__(self) -> None:
-        self._rows: dict[K, V] = {}
-        self._is_shared = False
+    def __init__(self, epoch: list[int], rows: dict[K, V] | None = None) -> None:
+        self._epoch = epoch
+        self._owned = epoch[0] if rows is None else -1
+        self.rows: dict[K, V] = {} if rows is None else rows
+        """For reading, and for a fork to share."""
 
     def get(self, key: K) -> V | None:
         """Return the value under `key`, or None."""
-        return self._rows.get(key)
+        return self.rows.get(key)
 
     def __getitem__(self, key: K) -> V:
-        return self._rows[key]
+        return self.rows[key]
 
     def __contains__(self, key: K) -> bool:
-        return key in self._rows
+        return key in self.rows
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     def __iter__(self) -> Iterator[K]:
-        return iter(tuple(self._rows))
+        return iter(tuple(self.rows))
 
     def items(self) -> list[tuple[K, V]]:
         """Return the rows, as a list that later writes do not disturb."""
-        return list(self._rows.items())
+        return list(self.rows.items())
 
     def values(self) -> list[V]:
         """Return the values, as a list that later writes do not disturb."""
-        return list(self._rows.values())
+        return list(self.rows.values())
 
     def _own(self) -> dict[K, V]:
-        if self._is_shared:
-            self._rows = dict(self._rows)
-            self._is_shared = False
-        return self._rows
+        if self._owned != self._epoch[0]:
+            self.rows = dict(self.rows)
+            self._owned = self._epoch[0]
+        return self.rows
 
     def __setitem__(self, key: K, value: V) -> None:
         self._own()[key] = value
 
     def pop(self, key: K) -> V | None:
         """Remove and return the value under `key`; None if there is none."""
-        if key not in self._rows:
+        if key not in self.rows:
             return None
         return self._own().pop(key)
-
-    def fork(self) -> Table[K, V]:
-        """Return a table with the same rows; neither sees the other's later writes."""
-        copy: Table[K, V] = Table()
-        copy._rows = self._rows
-        copy._is_shared = self._is_shared = True
-        return copy
