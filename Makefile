@@ -8,6 +8,11 @@ TASK ?= hard
 TESTS ?= tests
 WORKERS ?= auto
 OPENENV_VERSION := 0.10.0
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-input --no-deps --require-hashes
+
+# What is installed in the environment counts, and nothing that the caller's shell has on its path.
+unexport PYTHONPATH
+unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check format lock tables bench serve baseline openenv-install openenv-check docker-build docker-smoke ci clean
@@ -17,13 +22,14 @@ help:  ## List the commands.
 
 # The two stamps: what running needs, and what developing needs on top.
 $(VENV)/.installed: requirements.txt
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit("kubedrill needs Python 3.11 or newer; name one: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(INSTALL) -r requirements.txt
 	@printf '%s\n%s\n' "$(CURDIR)" "$(CURDIR)/client" > "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/kubedrill.pth"
 	@touch $@
 
 $(VENV)/.developing: requirements-dev.txt $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.txt
+	$(INSTALL) -r requirements-dev.txt
 	@touch $@
 
 run: $(VENV)/.installed  ## Set up, start the embedded server, let the baseline work the incident of TASK (hard).
@@ -32,11 +38,12 @@ run: $(VENV)/.installed  ## Set up, start the embedded server, let the baseline 
 test: $(VENV)/.developing  ## Set up and run the tests.
 	$(PY) -m pytest -n $(WORKERS) $(TESTS)
 
-check: $(VENV)/.developing  ## Lint, types, layers, generated files.
+check: $(VENV)/.developing  ## Lint, types, layers, shell syntax, generated files.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	MYPYPATH=client $(BIN)/mypy
-	PYTHONPATH=.:client $(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	for script in .ci/run tests/e2e/container.sh; do bash -n $$script || exit 1; done
 	$(PY) -m pytest tests/test_generated.py
 
 format: $(VENV)/.developing  ## Format the code.

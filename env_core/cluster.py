@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
 from typing import cast
 
@@ -37,6 +37,7 @@ from env_core.world import Object, Output
 EPOCH_MS = 1_767_603_600_000
 """2026-01-05T09:00:00Z: when every cluster's clock starts unless told otherwise."""
 
+_Bound = tuple[tuple[str, int, Mapper, Component], ...]
 SETTLED_QUIET_MS = 1_000
 _CONTROLLER_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
@@ -94,6 +95,7 @@ class Cluster:
     """A world: answers requests, lets time pass, forks, and knows the digest of all that happened."""
 
     __slots__ = (
+        "_bound",
         "_components",
         "kubelets",
         "loop",
@@ -149,6 +151,7 @@ class Cluster:
         self.server.metrics = self._metrics
         self.server.views = self.kubelets.views
         self._components: dict[str, Component] = {}
+        self._bound: dict[str, _Bound] = {}
         loop.bind("controller", self._reconcile)
         loop.bind("scheduler", self.scheduler.handle)
         loop.bind("kubelet", self.kubelets.handle)
@@ -250,12 +253,18 @@ class Cluster:
         resource = ref.resource
         if resource == "events":
             return
+        bound = self._bound.get(resource)
+        if bound is None:
+            bound = self._bound[resource] = self._bind(resource)
         old = event.old if event.type == "MODIFIED" and _may_map_elsewhere(event) else None
-        for controller, mapper in _routes().get(resource, ()):
-            component = self._component_of(controller)
-            self._wake(controller, mapper(event.object, component))
+        now_ms = self.loop.now_ms
+        wake = self.loop.wake
+        for name, delay_ms, mapper, component in bound:
+            for key in mapper(event.object, component):
+                wake(now_ms + delay_ms, "controller", (name, key.namespace, key.name))
             if old is not None:
-                self._wake(controller, mapper(old, component))
+                for key in mapper(old, component):
+                    wake(now_ms + delay_ms, "controller", (name, key.namespace, key.name))
         self.scheduler.on_write(event)
         self.kubelets.on_write(event)
         self.network.on_write(event)
@@ -265,10 +274,11 @@ class Cluster:
         found = self._components.get(name)
         return found if found is not None else self.component(name, _controller_identity(controller))
 
-    def _wake(self, controller: Controller, keys: Iterable[Key]) -> None:
-        at_ms = self.loop.now_ms + controller.delay_ms
-        for key in keys:
-            self.loop.wake(at_ms, "controller", (controller.name, key.namespace, key.name))
+    def _bind(self, resource: str) -> _Bound:
+        return tuple(
+            (controller.name, controller.delay_ms, mapper, self._component_of(controller))
+            for controller, mapper in _routes().get(resource, ())
+        )
 
     def _reconcile(self, key: Hashable) -> None:
         name, namespace, target = cast("tuple[str, str, str]", key)

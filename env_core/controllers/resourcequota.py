@@ -6,6 +6,7 @@ Source: k8s.io/kubernetes pkg/controller/resourcequota; tests/golden/l2/flows (q
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from env_core import kinds as kinds_package
 from env_core.apiserver.admission._quota_usage import covers, tracked, usage
@@ -21,11 +22,35 @@ from env_core.world import Object
 RESOURCE = "resourcequotas"
 
 
-def _of_any(obj: Object, component: Component) -> Iterable[Key]:
-    namespace = obj["metadata"].get("namespace", "")
-    if not component.cache.count(RESOURCE, namespace):
-        return ()
-    return [Key(namespace, quota["metadata"]["name"]) for quota in component.cache.list(RESOURCE, namespace)]
+@lru_cache(maxsize=1024)
+def _names(resource: str, hard: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of a quota's names a resource counts for."""
+    return tuple(tracked(resource, hard))
+
+
+@lru_cache(maxsize=256)
+def _counts(resource: str) -> frozenset[str]:
+    """Return the names that count a resource's objects, whatever is in them."""
+    return frozenset(
+        {
+            f"count/{resource}",
+            *({resource} if resource in ("pods", "configmaps", "secrets", "services") else ()),
+        }
+    )
+
+
+def _counting(resource: str) -> Mapper:
+    def mapper(obj: Object, component: Component) -> Iterable[Key]:
+        namespace = obj["metadata"].get("namespace", "")
+        if not component.cache.count(RESOURCE, namespace):
+            return ()
+        return [
+            Key(namespace, quota["metadata"]["name"])
+            for quota in component.cache.list(RESOURCE, namespace)
+            if _names(resource, tuple(quota["spec"].get("hard") or ()))
+        ]
+
+    return mapper
 
 
 def _reconcile(component: Component, key: Key) -> Requeue | None:
@@ -37,12 +62,21 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
     quota_as_written = {**quota, "status": {"hard": hard}}
     totals = {name: quantity.from_units(0) for name in hard}
     for resource in component.cache.resources():
-        names = tracked(resource, hard)
+        names = _names(resource, tuple(hard))
         if not names or not component.cache.count(resource, key.namespace):
             continue
-        for obj in component.cache.list(resource, key.namespace):
-            if resource == "pods" and is_finished(obj):
-                continue
+        objects = component.cache.list(resource, key.namespace)
+        if resource == "pods":
+            objects = [obj for obj in objects if not is_finished(obj)]
+        if (
+            not quota["spec"].get("scopes")
+            and not quota["spec"].get("scopeSelector")
+            and set(names) <= _counts(resource)
+        ):
+            for name in names:
+                totals[name] = quantity.from_units(len(objects))
+            continue
+        for obj in objects:
             if covers(quota_as_written, resource, obj):
                 used = usage(resource, obj)
                 for name in names:
@@ -60,7 +94,9 @@ def _watches() -> tuple[tuple[str, Mapper], ...]:
         for kind in discover(kinds_package, "KIND", Kind).values()
         if kind.is_namespaced and kind.plural not in ("events", "leases", RESOURCE)
     )
-    rows: list[tuple[str, Mapper]] = [(resource, _of_any) for resource in dict.fromkeys(resources)]
+    rows: list[tuple[str, Mapper]] = [
+        (resource, _counting(resource)) for resource in dict.fromkeys(resources)
+    ]
     return ((RESOURCE, own_key), *rows)
 
 
@@ -68,5 +104,7 @@ CONTROLLER = Controller(
     name="resourcequota",
     watches=_watches(),
     reconcile=retrying(_reconcile),
+    # Counting follows a burst of changes, not each one: upstream recounts when something is replenished.
+    delay_ms=50,
     source="k8s.io/kubernetes pkg/controller/resourcequota; tests/golden/l2/flows (quota)",
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from env_core.apiserver.errors import StatusError
 from env_core.discovery import discover
@@ -78,10 +78,15 @@ def _run(argv: list[str], ctx: Context, screen: Screen) -> Output:
     top = root()
     if argv[:1] == ["help"]:
         return _help(argv[1:], screen)
-    verb, path, rest = find_verb(top, argv)
-    if verb is top:
-        return _unknown(argv, screen)
-    args = parse(verb, path, rest, screen)
+    known = _parsed(tuple(argv))
+    if known is None:
+        verb, path, rest = find_verb(top, argv)
+        if verb is top:
+            return _unknown(argv, screen)
+        args = parse(verb, path, rest, screen)
+    else:
+        verb, path = known.verb, known.path
+        args = replace(known, screen=screen)
     if verb.run is None:
         if args.positional:
             raise usage_failure(path, f"unknown command {quoted(' '.join(args.positional))}")
@@ -96,6 +101,21 @@ def _run(argv: list[str], ctx: Context, screen: Screen) -> Output:
         screen.err(f"error: {count} warning{'s' if count > 1 else ''} received\n")
         return screen.done(output.exit_code or 1)
     return output
+
+
+@lru_cache(maxsize=4096)
+def _parsed(argv: tuple[str, ...]) -> Args | None:
+    """Return the arguments of a line that parses without a word to say about it, None for any other."""
+    quiet = Screen()
+    verb, path, rest = find_verb(root(), list(argv))
+    if verb is root():
+        return None
+    try:
+        args = parse(verb, path, rest, quiet)
+    except (Failure, HelpWanted):
+        return None
+    said = quiet.done()
+    return None if said.stdout or said.stderr else args
 
 
 def _help(words: list[str], screen: Screen) -> Output:

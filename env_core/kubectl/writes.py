@@ -70,6 +70,14 @@ def options_of(args: Args, dry_run: str = "", validation: str = "") -> Options:
     )
 
 
+def unversioned(obj: Object) -> Object:
+    """Return the object as kubectl creates it: without a resource version (cli-runtime resource.Helper, modify)."""
+    metadata = obj.get("metadata") or {}
+    if "resourceVersion" not in metadata:
+        return obj
+    return {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
+
+
 def with_source(doing: str, source: str, error: Exception) -> Exception:
     """Return the error with `error when creating "x.yaml": ` in front, if a file is to blame."""
     if not source:

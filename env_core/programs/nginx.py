@@ -151,6 +151,7 @@ def _version_pair(version: str) -> tuple[int, int]:
 
 
 _Files = tuple[tuple[str, str], ...]
+_TOKEN_DIRECTORY = "/var/run/secrets/kubernetes.io/"
 
 
 @lru_cache(maxsize=256)
@@ -188,7 +189,9 @@ def _main_file(argv: tuple[str, ...]) -> str:
 
 def site_of(container: Container) -> Site | str:
     """Return what a container's nginx serves, or why its configuration is refused."""
-    return _site(container.image, tuple(container.files.items()), _main_file(final_argv(container)))
+    # Every pod's token differs; leaving it out lets pods of one configuration share the parsed site.
+    mounted = tuple(item for item in container.files.items() if not item[0].startswith(_TOKEN_DIRECTORY))
+    return _site(container.image, mounted, _main_file(final_argv(container)))
 
 
 def _entrypoint_log(container: Container) -> list[Line]:

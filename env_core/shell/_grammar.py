@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final, NoReturn
 
-from env_core.shell.lexer import NESTING_MAX, Lexer, Token
+from env_core.shell._words import NESTING_MAX
+from env_core.shell.lexer import Lexer, Token
 from env_core.shell.syntax import (
     AndOr,
     Background,

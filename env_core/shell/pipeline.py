@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
-from env_core.shell import _pattern, _script
+from env_core.shell import _script
 from env_core.shell._commands import parse, simple_commands
 from env_core.shell._control import Exit, LoopControl, Refused, Return
-from env_core.shell._dialect import ASH, DASH, Dialect
 from env_core.shell._expansion import Expander, ExpansionProblem
+from env_core.shell._flow import case, for_each, if_else, while_loop
 from env_core.shell._grammar import parser
 from env_core.shell._redirection import redirected
-from env_core.shell._registry import builtin_programs, shell_programs
-from env_core.shell._special import SPECIAL, UTILITIES
+from env_core.shell._registry import shell_programs
+from env_core.shell._special import SPECIAL
+from env_core.shell._state import State
 from env_core.shell._streams import PIPE_MAX, Buffer, Source, Streams
+from env_core.shell._utilities import UTILITIES
 from env_core.shell.budget import Budget, LimitReached
-from env_core.shell.context import Interrupted, Process, Program
+from env_core.shell.context import Interrupted, Program
 from env_core.shell.syntax import (
     AndOr,
     Background,
@@ -57,48 +59,12 @@ def _parsed(text: str) -> tuple[tuple[Sequence, ...], SyntaxProblem | None]:
     return tuple(nodes), None
 
 
-class Shell:
+class Shell(State):
     """One shell: variables, functions and working directory live from line to line.
 
     `programs` are the external programs (kubectl, curl, …); they hide built-in ones of the same name. Commands
     run one after the other: a pipeline's stages hand their whole output on.
     """
-
-    def __init__(
-        self,
-        process: Process,
-        programs: Mapping[str, Program] | None = None,
-        *,
-        name: str = "sh",
-        positional: tuple[str, ...] = (),
-        is_script: bool = False,
-        is_string: bool = True,
-    ) -> None:
-        """Take over `process`: its programs become the built-in ones and `programs`.
-
-        `is_script` says that the text is a file called `name`, `is_string` that it is the argument of `-c`.
-        """
-        if programs is not None or not process.programs:
-            process.programs = {**builtin_programs(process.flavour), **(programs or {})}
-        self.process = process
-        self.name = name
-        self.positional = list(positional)
-        self.is_script = is_script
-        self.is_string = is_string
-        self.sourced = ""
-        self.variables: dict[str, str] = dict(process.env)
-        self.exported: set[str] = set(process.env)
-        self.readonly: set[str] = set()
-        self.functions: dict[str, Node] = {}
-        self.options: dict[str, bool] = {}
-        self.dialect: Dialect = ASH if process.is_busybox else DASH
-        self.status = 0
-        self.line = 1
-        self.locals: list[dict[str, str | None]] = []
-        self.finished_jobs: list[int] = []
-        self._budget = Budget()
-        self.loops = 0
-        self._tested = 0
 
     def run(self, line: str, stdin: str | None = None) -> Output:
         """Run a line (or a script) and return all it printed; never raises for what the line says.
@@ -109,7 +75,7 @@ class Shell:
         is_outermost = self.process.budget is None
         if is_outermost:
             self.process.budget = Budget()
-        self._budget = self.process.budget or Budget()
+        self.budget = self.process.budget or Budget()
         limits = () if is_outermost else (PIPE_MAX,)
         stdout, stderr = Buffer(*limits), Buffer(*limits)
         streams = Streams(Source(self.process.stdin if stdin is None else stdin), stdout, stderr)
@@ -155,62 +121,6 @@ class Shell:
             raise Exit(2)
         return status
 
-    def located(self, text: str, command: str = "") -> str:
-        """Return an error line with the shell's name in front."""
-        command = command or self.sourced
-        exact = self.is_script or self.sourced != "" or not self.is_string
-        return self.dialect.located(self.name, self.line, text, command, in_file=self.is_script, exact=exact)
-
-    def environment(self) -> dict[str, str]:
-        """Return the exported variables that have a value."""
-        return {name: self.variables[name] for name in sorted(self.exported) if name in self.variables}
-
-    def parameter(self, name: str) -> str | None:
-        """Return the value of a variable or special parameter, None if it is unset."""
-        value = self.variables.get(name)
-        if value is not None:
-            return value
-        if name.isdecimal():
-            number = int(name[:6])
-            if number == 0:
-                return self.name
-            return self.positional[number - 1] if number <= len(self.positional) else None
-        if name in ("@", "*"):
-            return " ".join(self.positional)
-        if name == "?":
-            return str(self.status)
-        if name == "#":
-            return str(len(self.positional))
-        return self._environment_parameter(name)
-
-    def _environment_parameter(self, name: str) -> str | None:
-        """Return what is always set, variable or not."""
-        if name == "$":
-            return "4242"
-        if name == "!":
-            return "4243" if self.finished_jobs else ""
-        if name == "-":
-            return "".join(sorted(letter for letter, is_on in self.options.items() if is_on))
-        if name == "PWD":
-            return self.process.cwd
-        if name == "HOME":
-            return "/root" if self.process.user == "root" else f"/home/{self.process.user}"
-        return {"LINENO": str(self.line), "PPID": "1"}.get(name)
-
-    def is_built_in(self, name: str) -> bool:
-        """Tell whether `name` is a program that the shell has built in."""
-        return self.process.programs.get(name) in shell_programs()
-
-    def assign(self, name: str, value: str) -> None:
-        """Set a variable.
-
-        Raises:
-            Refused: if it is read-only.
-        """
-        if name in self.readonly:
-            raise Refused(f"{name}: is read only")
-        self.variables[name] = value
-
     def substituted(self, body: Sequence, streams: Streams) -> tuple[str, int]:
         """Return what a command substitution prints, and its status."""
         buffer = Buffer(PIPE_MAX)
@@ -241,11 +151,11 @@ class Shell:
 
     def execute(self, node: Node, streams: Streams) -> int:
         """Run one node and return its status, which also becomes `$?`."""
-        self._budget.enter()
+        self.budget.enter()
         try:
             status = _EXECUTORS[type(node)](self, node, streams)
         finally:
-            self._budget.leave()
+            self.budget.leave()
         self.status = status
         return status
 
@@ -260,7 +170,7 @@ class Shell:
                 raise Exit(status)
         return status
 
-    def _test(self, node: Node, streams: Streams) -> int:
+    def test(self, node: Node, streams: Streams) -> int:
         """Run a node whose failure is an answer, which `set -e` ignores."""
         self._tested += 1
         try:
@@ -269,18 +179,18 @@ class Shell:
             self._tested -= 1
 
     def _and_or(self, node: AndOr, streams: Streams) -> int:
-        status = self._test(node.first, streams)
+        status = self.test(node.first, streams)
         for position, (operator, following) in enumerate(node.rest):
             if (operator == "&&") == (status == 0):
                 is_last = position == len(node.rest) - 1
-                status = (self.execute if is_last else self._test)(following, streams)
+                status = (self.execute if is_last else self.test)(following, streams)
                 if is_last and status and self.options.get("e") and not self._tested:
                     raise Exit(status)
         return status
 
     def _pipeline(self, node: Pipeline, streams: Streams) -> int:
         if len(node.commands) == 1:
-            status = self._test(node.commands[0], streams)
+            status = self.test(node.commands[0], streams)
             return int(status == 0)
         source = streams.stdin
         status = 0
@@ -322,79 +232,32 @@ class Shell:
                 raise Exit(self.dialect.redirect_status) from None
             return None
         except ExpansionProblem as problem:
-            self._give_up(problem, streams)
+            self.give_up(problem, streams)
             return None
 
-    def _give_up(self, problem: ExpansionProblem, streams: Streams) -> None:
+    def give_up(self, problem: ExpansionProblem, streams: Streams) -> None:
+        """End the shell after an expansion that failed.
+
+        Raises:
+            Exit: always.
+        """
         streams.stderr.write(self.located(problem.text))
         raise Exit(problem.status)
-
-    def _for(self, node: For, streams: Streams) -> int:
-        if node.words is None:
-            values = list(self.positional)
-        else:
-            values = self._expanded(node.words, streams)
-        bodies = ((value, node.body) for value in values)
-        return self._looped(bodies, node.name, streams)
-
-    def _looped(self, turns: Iterator[tuple[str, Sequence]], name: str, streams: Streams) -> int:
-        status = 0
-        self.loops += 1
-        try:
-            for value, body in turns:
-                self._budget.iterate()
-                if name:
-                    self.assign(name, value)
-                try:
-                    status = self.execute(body, streams)
-                except LoopControl as control:
-                    status = 0
-                    if control.levels > 1:
-                        raise LoopControl(control.levels - 1, is_break=control.is_break) from None
-                    if control.is_break:
-                        break
-        finally:
-            self.loops -= 1
-        return status
-
-    def _loop(self, node: Loop, streams: Streams) -> int:
-        def turns() -> Iterator[tuple[str, Sequence]]:
-            while (self._test(node.condition, streams) == 0) != node.is_until:
-                yield "", node.body
-
-        return self._looped(turns(), "", streams)
-
-    def _if(self, node: If, streams: Streams) -> int:
-        for condition, body in node.branches:
-            if self._test(condition, streams) == 0:
-                return self.execute(body, streams)
-        return 0 if node.otherwise is None else self.execute(node.otherwise, streams)
-
-    def _case(self, node: Case, streams: Streams) -> int:
-        expander = Expander(self, streams)
-        try:
-            subject = expander.one(node.word)
-            for patterns, body in node.items:
-                for pattern in patterns:
-                    if _pattern.compiled(expander.pattern(pattern)).match(subject):
-                        return self.execute(body, streams)
-        except ExpansionProblem as problem:
-            self._give_up(problem, streams)
-        return 0
 
     def _function(self, node: Function, streams: Streams) -> int:
         self.functions[node.name] = node.body
         return 0
 
-    def _expanded(self, words: tuple[Word, ...], streams: Streams) -> list[str]:
+    def expanded(self, words: tuple[Word, ...], streams: Streams) -> list[str]:
+        """Return the fields that words expand to."""
         try:
             return Expander(self, streams).fields(words)
         except ExpansionProblem as problem:
-            self._give_up(problem, streams)
+            self.give_up(problem, streams)
             return []
 
     def _simple(self, node: Simple, streams: Streams) -> int:
-        self._budget.step()
+        self.budget.step()
         self.line = node.line
         expander = Expander(self, streams)
         try:
@@ -413,7 +276,7 @@ class Shell:
                     self.assign(name, value)
             return self._command(argv, dict(values), opened)
         except ExpansionProblem as problem:
-            self._give_up(problem, streams)
+            self.give_up(problem, streams)
         except Refused as problem:
             streams.stderr.write(self.located(problem.text, problem.command))
             if problem.is_fatal:
@@ -493,12 +356,12 @@ class Shell:
             return self.call(outcome.program, outcome.argv, env, streams)
         process = self.process.child(stdin=streams.stdin.text, env=env)
         inner = Shell(process, name=outcome.argv[0], positional=tuple(outcome.argv[1:]), is_script=True)
-        inner._budget = self._budget
-        self._budget.enter()
+        inner.budget = self.budget
+        self.budget.enter()
         try:
             return inner._run_text(outcome.text, streams)
         finally:
-            self._budget.leave()
+            self.budget.leave()
 
 
 _Executor = Callable[[Shell, Any, Streams], int]
@@ -510,9 +373,9 @@ _EXECUTORS: Final[dict[type, _Executor]] = {
     Sequence: Shell._sequence,
     Group: Shell._group,
     Redirected: Shell._redirected,
-    For: Shell._for,
-    Loop: Shell._loop,
-    If: Shell._if,
-    Case: Shell._case,
+    For: for_each,
+    Loop: while_loop,
+    If: if_else,
+    Case: case,
     Function: Shell._function,
 }

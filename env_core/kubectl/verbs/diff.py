@@ -91,7 +91,7 @@ def _versions(ctx: Context, args: Args, info: Info) -> tuple[Object | None, Obje
     if args.is_set("server-side"):
         return (None if live is None else live.found()), _applied(ctx, args, info)
     if live is None:
-        return None, ctx.api.create(resource, namespace, info.found(), options=options)
+        return None, ctx.api.create(resource, namespace, unversioned(info.found()), options=options)
     version = live.found()["metadata"].get("resourceVersion", "")
     modified = configuration(info.found())
     patched = apply_patch(ctx, args.screen, live, modified, options, resource_version=version)

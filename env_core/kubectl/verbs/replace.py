@@ -110,7 +110,7 @@ def _force(ctx: Context, args: Args, printer: Printer, validation: str) -> Outpu
     for info in infos:
         try:
             obj = saved(info.found(), is_wanted=args.is_set("save-config"))
-            obj = ctx.api.create(info.kind.resource, info.namespace, obj, options=options)
+            obj = ctx.api.create(info.kind.resource, info.namespace, unversioned(obj), options=options)
             printer.print(obj, args.screen)
         except (StatusError, Failure) as error:
             failures.append(error)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Any, Final
 
+from env_core.shell._awk.arithmetic import COMPARISONS, arithmetic
 from env_core.shell._awk.formatting import formatted
 from env_core.shell._awk.functions import FUNCTIONS
 from env_core.shell._awk.lexer import AwkProblem
+from env_core.shell._awk.memory import FIELDS_MAX, Cell, Memory, compiled
 from env_core.shell._awk.nodes import (
     Assign,
     Binary,
@@ -42,17 +43,13 @@ from env_core.shell._awk.nodes import (
 from env_core.shell._awk.printer import Printer
 from env_core.shell._awk.values import Strnum, Value, compare, is_true, to_number, to_string
 from env_core.shell._inputs import read_input
-from env_core.shell._regex import EXTENDED, Expression, RegexProblem, compile_expression
+from env_core.shell._regex import Expression
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
 
 _STEPS_MAX: Final = 2_000_000
 _TEXT_MAX: Final = 1024 * 1024
-_FIELDS_MAX: Final = 20_000
 _CALLS_MAX: Final = 20
-
-Array = dict[str, Value]
-Cell = Value | Array
 
 
 class _Jump(Exception):
@@ -62,23 +59,14 @@ class _Jump(Exception):
         self.value = value
 
 
-class Interpreter:
-    """The state of one run: variables, the record, what was printed."""
+class Interpreter(Memory):
+    """The state of one run: what it remembers, and what was printed."""
 
     def __init__(self, process: Process, program: Program, assignments: list[tuple[str, str]]) -> None:
         """Prepare to run `program`, with `-v` assignments."""
+        super().__init__(process.env, assignments)
         self.process = process
         self._program = program
-        self.globals: dict[str, Cell] = {
-            "FS": " ", "OFS": " ", "ORS": "\n", "RS": "\n", "NR": 0.0, "FNR": 0.0, "NF": 0.0, "SUBSEP": "\x1c",
-            "CONVFMT": "%.6g", "OFMT": "%.6g", "FILENAME": "", "RSTART": 0.0, "RLENGTH": -1.0,
-            "ENVIRON": {name: Strnum(value) for name, value in process.env.items()},
-        }  # fmt: skip
-        for name, value in assignments:
-            self.globals[name] = Strnum(value)
-        self._frames: list[dict[str, Cell]] = []
-        self._record = ""
-        self._fields: list[Value] | None = []
         self._in_range: set[int] = set()
         self.printer = Printer(process)
         self._steps = _STEPS_MAX
@@ -135,7 +123,7 @@ class Interpreter:
     def _file(self, name: str, text: str) -> None:
         self.globals["FILENAME"] = name
         self.globals["FNR"] = 0.0
-        for record in self._split_records(text):
+        for record in self.split_records(text):
             self.globals["NR"] = to_number(self.scalar("NR")) + 1
             self.globals["FNR"] = to_number(self.scalar("FNR")) + 1
             self.set_record(record)
@@ -145,19 +133,6 @@ class Interpreter:
             except _Jump as jump:
                 if jump.kind != "next":
                     raise
-
-    def _split_records(self, text: str) -> Iterator[str]:
-        separator = to_string(self.scalar("RS"))
-        if not text:
-            return iter(())
-        if separator == "\n":
-            return iter(text.removesuffix("\n").split("\n"))
-        if separator == "":
-            return iter([each for each in re.split(r"\n{2,}", text.strip("\n")) if each])
-        if len(separator) == 1:
-            return iter(text.removesuffix("\n").removesuffix(separator).split(separator))
-        records = self._expression(separator).regex.split(text.removesuffix("\n"))
-        return iter([each or "" for each in (records[:-1] if records and not records[-1] else records)])
 
     def _rule(self, number: int, rule: Rule) -> None:
         if rule.pattern is not None:
@@ -171,124 +146,25 @@ class Interpreter:
             else:
                 return
         if rule.action is None:
-            self.printer.emit(self._record + to_string(self.scalar("ORS")))
+            self.printer.emit(self.record + to_string(self.scalar("ORS")))
         else:
             self._execute(rule.action)
-
-    def set_record(self, text: str) -> None:
-        """Make `text` the present record; its fields are split when they are asked for."""
-        self._record = text
-        self._fields = None
-        self.globals["NF"] = 0.0
-
-    def _split(self) -> list[Value]:
-        if self._fields is None:
-            separator = to_string(self.scalar("FS"))
-            self._fields = list(self.split_text(self._record, separator))
-            self.globals["NF"] = float(len(self._fields))
-        return self._fields
-
-    def split_text(self, text: str, separator: str) -> list[Value]:
-        """Return the pieces of `text`: a blank splits at white space, one character at itself, more as an ERE."""
-        if separator == " ":
-            pieces = text.split()
-        elif not text:
-            pieces = []
-        elif separator == "\t" or (len(separator) == 1 and separator not in "\\|^$.[]()*+?{}"):
-            pieces = text.split(separator)
-        elif separator == "":
-            pieces = list(text)
-        elif len(separator) == 1:
-            pieces = text.split(separator)
-        else:
-            expression = self._expression(separator)
-            expression.search(text)
-            pieces = [piece or "" for piece in re.split(f"(?:{_uncaptured(expression.regex.pattern)})", text)]
-        if self.scalar("RS") == "" and separator != " ":
-            pieces = [part for piece in pieces for part in piece.split("\n")]
-        return [Strnum(piece) for piece in pieces[:_FIELDS_MAX]]
-
-    def field(self, index: int) -> Value:
-        """Return `$index`."""
-        if index == 0:
-            return Strnum(self._record)
-        fields = self._split()
-        return fields[index - 1] if index <= len(fields) else Strnum("")
-
-    def set_field(self, index: int, value: Value) -> None:
-        """Assign to `$index`; the record is joined anew by OFS."""
-        if index == 0:
-            self.set_record(to_string(value, self.template()))
-            return
-        if index > _FIELDS_MAX:
-            raise AwkProblem(f"program limit exceeded: maximum number of fields size={_FIELDS_MAX}")
-        fields = self._split()
-        fields += [""] * (index - len(fields))
-        fields[index - 1] = Strnum(value) if isinstance(value, Strnum) else to_string(value, self.template())
-        self.globals["NF"] = float(len(fields))
-        self._join()
-
-    def _join(self) -> None:
-        joiner = to_string(self.scalar("OFS"))
-        self._record = joiner.join(to_string(value) for value in self._fields or [])
-
-    def template(self) -> str:
-        """Return CONVFMT."""
-        return to_string(self.scalar("CONVFMT"))
-
-    def scalar(self, name: str) -> Value:
-        """Return a variable's value; unset ones are the empty Strnum (0 as a number)."""
-        if name == "NF":
-            self._split()
-        cell = self._scope(name).get(name, Strnum(""))
-        if isinstance(cell, dict):
-            raise AwkProblem(f"type error in use of array {name}")
-        return cell
-
-    def cell(self, name: str) -> Cell | None:
-        """Return what a name holds, if anything."""
-        return self._scope(name).get(name)
-
-    def _scope(self, name: str) -> dict[str, Cell]:
-        if self._frames and name in self._frames[-1]:
-            return self._frames[-1]
-        return self.globals
-
-    def array(self, name: str) -> Array:
-        """Return an array, made on first use."""
-        scope = self._scope(name)
-        cell = scope.get(name)
-        if cell is None or (isinstance(cell, str) and cell == "" and scope is not self.globals):
-            cell = {}
-            scope[name] = cell
-        if not isinstance(cell, dict):
-            raise AwkProblem(f"type error in use of {name}: not an array")
-        return cell
 
     def assign(self, target: Expr, value: Value) -> None:
         """Assign to a variable, field or element."""
         if isinstance(value, str) and len(value) > _TEXT_MAX:
             raise AwkProblem("program limit exceeded: string too long")
         if isinstance(target, Name):
-            if isinstance(self._scope(target.name).get(target.name), dict):
+            if isinstance(self.scope(target.name).get(target.name), dict):
                 raise AwkProblem(f"type error in use of array {target.name}")
             if target.name == "NF":
-                self._resize(int(to_number(value)))
+                self.resize(int(to_number(value)))
             else:
-                self._scope(target.name)[target.name] = value
+                self.scope(target.name)[target.name] = value
         elif isinstance(target, Element):
             self.array(target.name)[self._subscript(target.subscripts)] = value
         elif isinstance(target, Field):
             self.set_field(self._field_index(target), value)
-
-    def _resize(self, count: int) -> None:
-        if not 0 <= count <= _FIELDS_MAX:
-            raise AwkProblem(f"program limit exceeded: maximum number of fields size={_FIELDS_MAX}")
-        fields = self._split()
-        del fields[count:]
-        fields += [""] * (count - len(fields))
-        self.globals["NF"] = float(count)
-        self._join()
 
     def _subscript(self, subscripts: tuple[Expr, ...]) -> str:
         if len(subscripts) == 1:
@@ -298,7 +174,7 @@ class Interpreter:
 
     def _field_index(self, node: Field) -> int:
         number = to_number(self.value(node.index))
-        index = int(number) if math.isfinite(number) else _FIELDS_MAX + 1
+        index = int(number) if math.isfinite(number) else FIELDS_MAX + 1
         if index < 0:
             place = f'\tFILENAME="{to_string(self.scalar("FILENAME"))}"'
             counts = " ".join(f"{name}={to_string(self.scalar(name))}" for name in ("FNR", "NR"))
@@ -376,7 +252,7 @@ class Interpreter:
                 joiner = to_string(self.scalar("OFS"))
                 text = joiner.join(to_string(self.value(each), template) for each in node.arguments)
             else:
-                text = self._record
+                text = self.record
             text += to_string(self.scalar("ORS"))
         if node.target is None:
             self.printer.emit(text)
@@ -405,7 +281,7 @@ class Interpreter:
             value = self.value(node.value)
         else:
             right = to_number(self.value(node.value))
-            value = self._arithmetic(node.operator[:-1], to_number(self.value(node.target)), right)
+            value = arithmetic(node.operator[:-1], to_number(self.value(node.target)), right)
         self.assign(node.target, value)
         return value
 
@@ -431,31 +307,9 @@ class Interpreter:
             if len(text) > _TEXT_MAX:
                 raise AwkProblem("program limit exceeded: string too long")
             return text
-        if operator in _COMPARISONS:
-            return float(_COMPARISONS[operator](compare(left, right, self.template())))
-        return self._arithmetic(operator, to_number(left), to_number(right))
-
-    def _arithmetic(self, operator: str, left: float, right: float) -> float:
-        if operator in ("/", "%") and right == 0:
-            if operator == "/":
-                raise AwkProblem("division by zero", "zero")
-            raise AwkProblem("division by zero in %", "zero")
-        try:
-            if operator == "+":
-                return left + right
-            if operator == "-":
-                return left - right
-            if operator == "*":
-                return left * right
-            if operator == "/":
-                return left / right
-            if operator == "%":
-                return math.fmod(left, right)
-            return math.pow(left, right)
-        except OverflowError:
-            return math.inf
-        except ValueError:
-            return math.nan
+        if operator in COMPARISONS:
+            return float(COMPARISONS[operator](compare(left, right, self.template())))
+        return arithmetic(operator, to_number(left), to_number(right))
 
     def _unary(self, node: Unary) -> Value:
         value = self.value(node.operand)
@@ -473,25 +327,19 @@ class Interpreter:
         return self._subscript(node.items)
 
     def _regex(self, node: Regex) -> Value:
-        return float(self._expression(node.source).search(self._record) is not None)
-
-    def _expression(self, source: str) -> Expression:
-        try:
-            return compile_expression(source, EXTENDED, escapes=True)
-        except RegexProblem as problem:
-            raise AwkProblem(_bad_regex(source, problem), f"regex {source}: {problem.text}") from None
+        return float(compiled(node.source).search(self.record) is not None)
 
     def matcher(self, node: Expr) -> Expression:
         """Return the expression that `node` stands for: its source, or its value taken as one."""
         if isinstance(node, Regex):
-            return self._expression(node.source)
-        return self._expression(to_string(self.value(node), self.template()))
+            return compiled(node.source)
+        return compiled(to_string(self.value(node), self.template()))
 
     def _call(self, node: Call) -> Value:
         if node.is_builtin:
             return FUNCTIONS[node.name](self, node.arguments)
         function = self._program.functions[node.name]
-        if len(self._frames) >= _CALLS_MAX:
+        if len(self.frames) >= _CALLS_MAX:
             raise AwkProblem("function calls nested too deep")
         frame: dict[str, Cell] = {}
         for index, parameter in enumerate(function.parameters):
@@ -500,14 +348,14 @@ class Interpreter:
                 continue
             argument = node.arguments[index]
             if isinstance(argument, Name):
-                cell = self._scope(argument.name).get(argument.name)
+                cell = self.scope(argument.name).get(argument.name)
                 if cell is None:
                     frame[parameter] = Strnum("")
                 else:
                     frame[parameter] = cell
             else:
                 frame[parameter] = self.value(argument)
-        self._frames.append(frame)
+        self.frames.append(frame)
         try:
             self._execute(function.body)
         except _Jump as jump:
@@ -515,29 +363,10 @@ class Interpreter:
                 raise
             return jump.value
         finally:
-            self._frames.pop()
+            self.frames.pop()
         return ""
 
 
-def _bad_regex(source: str, problem: RegexProblem) -> str:
-    reason = "missing ')'" if "(" in problem.text else problem.text
-    return f"line 1: regular expression compile failed ({reason})\n{source}"
-
-
-@lru_cache(maxsize=256)
-def _uncaptured(source: str) -> str:
-    """Return a translated expression with its groups no longer capturing, for splitting."""
-    return re.sub(r"(?<!\\)\((?!\?)", "(?:", source)
-
-
-_COMPARISONS: Final[dict[str, Callable[[int], bool]]] = {
-    "<": lambda order: order < 0,
-    "<=": lambda order: order <= 0,
-    "==": lambda order: order == 0,
-    "!=": lambda order: order != 0,
-    ">": lambda order: order > 0,
-    ">=": lambda order: order >= 0,
-}
 _STATEMENTS: Final[dict[type, Callable[[Interpreter, Any], None]]] = {
     Block: Interpreter._block,
     Evaluate: Interpreter._evaluate,

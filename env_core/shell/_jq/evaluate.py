@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from env_core.shell._jq.bindings import bindings
 from env_core.shell._jq.formats import formatted
+from env_core.shell._jq.interpolation import interpolated
 from env_core.shell._jq.nodes import (
     Alternative,
     ArrayOf,
-    ArrayPattern,
     Bind,
     BreakTo,
     Call,
@@ -25,12 +26,10 @@ from env_core.shell._jq.nodes import (
     Label,
     Literal,
     Logic,
-    NamePattern,
     Negate,
     Node,
     ObjectOf,
     Operate,
-    Pattern,
     Pipe,
     Reduce,
     Slice,
@@ -39,8 +38,9 @@ from env_core.shell._jq.nodes import (
     Variable,
 )
 from env_core.shell._jq.operators import OPERATORS
-from env_core.shell._jq.paths import delete_paths, get_path, index, set_path, sliced
+from env_core.shell._jq.paths import index, sliced
 from env_core.shell._jq.scope import Closure, Scope, TooMuch, pattern_names
+from env_core.shell._jq.updates import updated
 from env_core.shell._jq.values import Break, JqError, Json, is_number, is_true, kind, shown, typed
 
 if TYPE_CHECKING:
@@ -157,25 +157,6 @@ class Evaluator:
     def _format(self, node: Format, scope: Scope, value: Json, path: Path) -> Iterator[Found]:
         yield formatted(node.name, value), self.off(path)
 
-    def _interpolated(self, node: Interpolated, scope: Scope, value: Json, path: Path) -> Iterator[Found]:
-        for text in self._joined(node, len(node.parts), scope, value):
-            yield text, self.off(path)
-
-    def _joined(self, node: Interpolated, count: int, scope: Scope, value: Json) -> Iterator[str]:
-        """Yield the text of the first `count` parts, the last ones varying slowest."""
-        if count == 0:
-            yield ""
-            return
-        part = node.parts[count - 1]
-        texts = iter((part,)) if isinstance(part, str) else self._part_texts(part, node.format, scope, value)
-        for text in texts:
-            for before in self._joined(node, count - 1, scope, value):
-                yield before + text
-
-    def _part_texts(self, part: Node, name: str, scope: Scope, value: Json) -> Iterator[str]:
-        for found in self.values(part, scope, value):
-            yield formatted(name, found)
-
     def _array(self, node: ArrayOf, scope: Scope, value: Json, path: Path) -> Iterator[Found]:
         yield [] if node.body is None else list(self.values(node.body, scope, value)), self.off(path)
 
@@ -236,39 +217,6 @@ class Evaluator:
         if not has_found:
             yield from self.run(node.right, scope, value, path)
 
-    def _update(self, node: Update, scope: Scope, value: Json, path: Path) -> Iterator[Found]:
-        if node.operator == "|=":
-            yield self.modified(node.target, node.value, scope, value), self.off(path)
-            return
-        if node.operator == "=":
-            for new in self.values(node.value, scope, value):
-                changed = value
-                for where in self.paths(node.target, scope, value):
-                    changed = set_path(changed, list(where), new)
-                yield changed, self.off(path)
-            return
-        for operand in self.values(node.value, scope, value):
-            changed = value
-            for where in self.paths(node.target, scope, value):
-                before = get_path(changed, list(where))
-                if node.operator == "//=":
-                    new = before if is_true(before) else operand
-                else:
-                    new = OPERATORS[node.operator[:-1]](before, operand)
-                changed = set_path(changed, list(where), new)
-            yield changed, self.off(path)
-
-    def modified(self, target: Node, update: Node, scope: Scope, value: Json) -> Json:
-        """Return `target |= update`: the first result replaces each value, none deletes it."""
-        changed = value
-        for where in self.paths(target, scope, value):
-            for new in self.values(update, scope, get_path(changed, list(where))):
-                changed = set_path(changed, list(where), new)
-                break
-            else:
-                changed = delete_paths(changed, [list(where)])
-        return changed
-
     def paths(self, node: Node, scope: Scope, value: Json) -> Iterator[tuple[Json, ...]]:
         """Yield the paths that a filter selects."""
         for found, where in self.run(node, scope, value, ()):
@@ -299,7 +247,7 @@ class Evaluator:
         for start in self.values(node.start, scope, value):
             state: Found = (start, self.off(path)) if path is not None else (start, None)
             for item in self.values(node.source, scope, value):
-                for values in self.bindings(node.pattern, scope, item):
+                for values in bindings(self, node.pattern, scope, item):
                     inner = scope.with_variables(values)
                     last: Found = (None, state[1])
                     for found in self.run(node.update, inner, state[0], state[1]):
@@ -311,7 +259,7 @@ class Evaluator:
         for start in self.values(node.start, scope, value):
             state = start
             for item in self.values(node.source, scope, value):
-                for values in self.bindings(node.pattern, scope, item):
+                for values in bindings(self, node.pattern, scope, item):
                     inner = scope.with_variables(values)
                     for found in self.values(node.update, inner, state):
                         state = found
@@ -388,7 +336,7 @@ class Evaluator:
         for item in self.values(node.source, scope, value):
             for number, pattern in enumerate(node.patterns):
                 try:
-                    for values in self.bindings(pattern, scope, item):
+                    for values in bindings(self, pattern, scope, item):
                         inner = scope.with_variables(
                             {**names, **values} if len(node.patterns) > 1 else values
                         )
@@ -397,43 +345,6 @@ class Evaluator:
                 except JqError:
                     if number == len(node.patterns) - 1:
                         raise
-
-    def bindings(self, pattern: Pattern, scope: Scope, value: Json) -> Iterator[dict[str, Json]]:
-        """Yield the variables that a pattern binds for a value."""
-        if isinstance(pattern, NamePattern):
-            yield {pattern.name: value}
-        elif isinstance(pattern, ArrayPattern):
-            if value is not None and not isinstance(value, list):
-                raise JqError(f"Cannot index {kind(value)} with number")
-            parts = [(item, index(value, number)) for number, item in enumerate(pattern.items)]
-            yield from self._combined(parts, scope)
-        else:
-            yield from self._object_bindings(list(pattern.entries), scope, value)
-
-    def _combined(self, parts: list[tuple[Pattern, Json]], scope: Scope) -> Iterator[dict[str, Json]]:
-        if not parts:
-            yield {}
-            return
-        for first in self.bindings(parts[0][0], scope, parts[0][1]):
-            for rest in self._combined(parts[1:], scope):
-                yield {**first, **rest}
-
-    def _object_bindings(
-        self, entries: list[tuple[Node, str, Pattern | None]], scope: Scope, value: Json
-    ) -> Iterator[dict[str, Json]]:
-        if not entries:
-            yield {}
-            return
-        key_node, name, pattern = entries[0]
-        for key in self.values(key_node, scope, value):
-            if not isinstance(key, str):
-                raise JqError(f"Cannot index {kind(value)} with {kind(key)}")
-            item = index(value, key)
-            own = {name: item} if name else {}
-            inner = iter(({},)) if pattern is None else self.bindings(pattern, scope, item)
-            for bound in inner:
-                for rest in self._object_bindings(entries[1:], scope.with_variables(own), value):
-                    yield {**own, **bound, **rest}
 
     def _label(self, node: Label, scope: Scope, value: Json, path: Path) -> Iterator[Found]:
         label = object()
@@ -456,7 +367,7 @@ _EXECUTORS: Final[dict[type, Callable[[Evaluator, Any, Scope, Json, Path], Itera
     Slice: Evaluator._slice,
     Iterate: Evaluator._iterate,
     Format: Evaluator._format,
-    Interpolated: Evaluator._interpolated,
+    Interpolated: interpolated,
     ArrayOf: Evaluator._array,
     ObjectOf: Evaluator._object,
     Negate: Evaluator._negate,
@@ -465,7 +376,7 @@ _EXECUTORS: Final[dict[type, Callable[[Evaluator, Any, Scope, Json, Path], Itera
     Operate: Evaluator._operate,
     Logic: Evaluator._logic,
     Alternative: Evaluator._alternative,
-    Update: Evaluator._update,
+    Update: updated,
     Conditional: Evaluator._conditional,
     Try: Evaluator._try,
     Reduce: Evaluator._reduce,

@@ -11,7 +11,7 @@ from env_core.shell._jq.formtable import Form
 from env_core.shell._jq.functions import contains, has
 from env_core.shell._jq.nodes import Node
 from env_core.shell._jq.operators import add
-from env_core.shell._jq.paths import delete_paths, get_path
+from env_core.shell._jq.pathforms import PATH_FORMS
 from env_core.shell._jq.scope import Scope
 from env_core.shell._jq.textforms import TEXT_FORMS
 from env_core.shell._jq.values import JqError, Json, compact, equal, is_number, is_true, kind
@@ -63,73 +63,6 @@ def _map_values(
 
 
 _NOTHING: Final = object()
-
-
-def _recurse(
-    jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
-) -> Iterator[Found]:
-    yield value, path
-    if isinstance(value, list | dict):
-        for item, where in jq.items(value, path):
-            yield from _recurse(jq, arguments, scope, item, where)
-
-
-def _recurse_by(
-    jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
-) -> Iterator[Found]:
-    stack: list[Iterator[Found]] = [iter(((value, path),))]
-    while stack:
-        found = next(stack[-1], None)
-        if found is None:
-            stack.pop()
-            continue
-        item, where = found
-        if len(arguments) > 1 and len(stack) > 1:
-            if not any(is_true(condition) for condition in jq.values(arguments[1], scope, item)):
-                continue
-        yield item, where
-        stack.append(jq.run(arguments[0], scope, item, where))
-
-
-def _path(
-    jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
-) -> Iterator[Found]:
-    for where in jq.paths(arguments[0], scope, value):
-        yield list(where), jq.off(path)
-
-
-def _paths(
-    jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
-) -> Iterator[Found]:
-    for item, where in _recurse(jq, (), scope, value, ()):
-        if not where:
-            continue
-        if not arguments or any(is_true(found) for found in jq.values(arguments[0], scope, item)):
-            yield list(where), jq.off(path)
-
-
-def _leaf_paths(
-    jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
-) -> Iterator[Found]:
-    for item, where in _recurse(jq, (), scope, value, ()):
-        if where and not isinstance(item, list | dict):
-            yield list(where), jq.off(path)
-
-
-def _getpath(
-    jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
-) -> Iterator[Found]:
-    for where in jq.values(arguments[0], scope, value):
-        found = get_path(value, where)
-        if path is not None:
-            jq.check_path(value, path)
-        yield found, None if path is None else (*path, *where)
-
-
-def _del(
-    jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
-) -> Iterator[Found]:
-    yield delete_paths(value, [list(where) for where in jq.paths(arguments[0], scope, value)]), jq.off(path)
 
 
 def _first(
@@ -363,24 +296,6 @@ def _combined(jq: Evaluator, lists: Json) -> Iterator[list[Json]]:
             yield [first, *rest]
 
 
-def _tostream(
-    jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
-) -> Iterator[Found]:
-    for event in _events(value, []):
-        yield event, jq.off(path)
-
-
-def _events(value: Json, path: list[Json]) -> Iterator[Json]:
-    if not isinstance(value, list | dict) or not value:
-        yield [path, value]
-        return
-    last: Json = None
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        yield from _events(item, [*path, key])
-        last = key
-    yield [[*path, last]]
-
-
 _SELECTORS: Final = {
     "arrays": ("array",), "objects": ("object",), "iterables": ("array", "object"), "booleans": ("boolean",),
     "numbers": ("number",), "strings": ("string",), "nulls": ("null",),
@@ -396,15 +311,6 @@ FORMS: Final[dict[tuple[str, int], Form]] = {
     ("select", 1): _select,
     ("map", 1): _map,
     ("map_values", 1): _map_values,
-    ("recurse", 0): _recurse,
-    ("recurse_down", 0): _recurse,
-    ("recurse", 1): _recurse_by,
-    ("recurse", 2): _recurse_by,
-    ("path", 1): _path,
-    ("paths", 0): _paths,
-    ("paths", 1): _paths,
-    ("getpath", 1): _getpath,
-    ("del", 1): _del,
     ("first", 1): _first,
     ("last", 1): _last,
     ("limit", 2): _limit,
@@ -427,12 +333,11 @@ FORMS: Final[dict[tuple[str, int], Form]] = {
     ("debug", 0): _debug,
     ("combinations", 0): _combinations,
     ("combinations", 1): _combinations,
-    ("tostream", 0): _tostream,
-    ("leaf_paths", 0): _leaf_paths,
     ("inside", 1): _inside,
     **{("any", arity): _quantified(wants=True) for arity in range(3)},
     **{("all", arity): _quantified(wants=False) for arity in range(3)},
     **{(name, 0): _selector(*kinds) for name, kinds in _SELECTORS.items()},
     **ENTRY_FORMS,
+    **PATH_FORMS,
     **TEXT_FORMS,
 }

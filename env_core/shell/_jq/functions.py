@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from env_core.shell._jq.moments import TIME_FUNCTIONS
+from env_core.shell._jq.numbers import NUMBER_FUNCTIONS
 from env_core.shell._jq.operators import add, split
 from env_core.shell._jq.paths import delete_paths, index, positions, set_path
 from env_core.shell._jq.reader import ReadProblem, read_one
@@ -269,44 +270,6 @@ def _transpose(jq: Evaluator, value: Json) -> Json:
     return [[row[column] if column < len(row) else None for row in rows] for column in range(width)]
 
 
-def _numeric(function: Callable[[float], float]) -> Function:
-    def call(jq: Evaluator, value: Json) -> Json:
-        if not is_number(value):
-            raise JqError(f"{typed(value)} number required")
-        return _safe(function, value)
-
-    return call
-
-
-def _numeric_two(function: Callable[[float, float], float]) -> Function:
-    def call(jq: Evaluator, value: Json, left: Json, right: Json) -> Json:
-        for each in (left, right):
-            if not is_number(each):
-                raise JqError(f"{typed(each)} number required")
-        return _safe(lambda one: function(one, right), left)
-
-    return call
-
-
-def _safe(function: Callable[[float], float], value: float) -> float:
-    try:
-        found = function(value)
-    except OverflowError:
-        return value if math.isinf(value) else math.inf
-    except ValueError:
-        return math.nan
-    is_whole = isinstance(found, float) and math.isfinite(found) and found.is_integer() and abs(found) < 2**53
-    return int(found) if is_whole else found
-
-
-def _logarithm(base: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda value: -math.inf if value == 0 else base(value)
-
-
-def _rounded(value: float) -> float:
-    return math.copysign(math.floor(abs(value) + 0.5), value)
-
-
 def _tojson(jq: Evaluator, value: Json) -> Json:
     return compact(value)
 
@@ -395,28 +358,8 @@ FUNCTIONS: Final[dict[tuple[str, int], Function]] = {
     ("first", 0): lambda jq, value: _nth(jq, value, 0),
     ("last", 0): lambda jq, value: _nth(jq, value, -1),
     ("nth", 1): _nth,
-    ("infinite", 0): lambda jq, value: math.inf,
-    ("nan", 0): lambda jq, value: math.nan,
-    ("isinfinite", 0): _numeric(math.isinf),
-    ("isnan", 0): _numeric(math.isnan),
-    ("isnormal", 0): _numeric(lambda value: math.isfinite(value) and value != 0),
-    ("isfinite", 0): lambda jq, value: is_number(value) and not math.isinf(value),
-    ("floor", 0): _numeric(math.floor),
-    ("ceil", 0): _numeric(math.ceil),
-    ("round", 0): _numeric(_rounded),
-    ("trunc", 0): _numeric(math.trunc),
-    ("fabs", 0): _numeric(abs),
-    ("sqrt", 0): _numeric(math.sqrt),
-    ("exp", 0): _numeric(math.exp),
-    ("exp2", 0): _numeric(lambda value: 2.0**value),
-    ("exp10", 0): _numeric(lambda value: 10.0**value),
-    ("log", 0): _numeric(_logarithm(math.log)),
-    ("log2", 0): _numeric(_logarithm(math.log2)),
-    ("log10", 0): _numeric(_logarithm(math.log10)),
-    ("pow", 2): _numeric_two(math.pow),
-    ("fmin", 2): _numeric_two(min),
-    ("fmax", 2): _numeric_two(max),
     ("input_filename", 0): lambda jq, value: jq.filename,
     ("input_line_number", 0): lambda jq, value: 0,
+    **NUMBER_FUNCTIONS,
     **TIME_FUNCTIONS,
 }

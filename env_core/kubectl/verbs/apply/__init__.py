@@ -180,7 +180,7 @@ def _create(ctx: Context, info: Info, obj: Object, options: Options, dry_run: st
     if dry_run == "client":
         return obj
     try:
-        return ctx.api.create(info.kind.resource, info.namespace, obj, options=options)
+        return ctx.api.create(info.kind.resource, info.namespace, unversioned(obj), options=options)
     except StatusError as error:
         raise with_source("creating", info.source, error) from None
 

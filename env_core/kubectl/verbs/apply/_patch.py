@@ -142,7 +142,7 @@ def force_replace(
     ctx.api.call("delete", resource, namespace, name, options=delete)
     ctx.clock.advance_until(lambda: ctx.api.find(resource, namespace, name) is None, timeout_ms)
     try:
-        created = ctx.api.create(resource, namespace, modified, options=options)
+        created = ctx.api.create(resource, namespace, unversioned(modified), options=options)
     except StatusError as error:
         old = {key: value for key, value in info.found().items() if key != "status"}
         metadata = {

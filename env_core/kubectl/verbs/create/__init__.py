@@ -52,7 +52,7 @@ def _run(ctx: Context, args: Args) -> Output:
         obj = saved(info.found(), is_wanted=args.is_set("save-config"))
         try:
             if dry_run != "client":
-                obj = ctx.api.create(info.kind.resource, info.namespace, obj, options=options)
+                obj = ctx.api.create(info.kind.resource, info.namespace, unversioned(obj), options=options)
             count += 1
             printer.print(obj, args.screen)
         except StatusError as error:

@@ -1,0 +1,110 @@
+"""What a shell keeps from line to line: variables, functions, options, positional parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from env_core.shell._control import Refused
+from env_core.shell._dialect import ASH, DASH, Dialect
+from env_core.shell._registry import builtin_programs, shell_programs
+from env_core.shell.budget import Budget
+from env_core.shell.context import Process, Program
+from env_core.shell.syntax import (
+    Node,
+)
+
+
+class State:
+    """The state of one shell, and how it names itself in errors."""
+
+    def __init__(
+        self,
+        process: Process,
+        programs: Mapping[str, Program] | None = None,
+        *,
+        name: str = "sh",
+        positional: tuple[str, ...] = (),
+        is_script: bool = False,
+        is_string: bool = True,
+    ) -> None:
+        """Take over `process`: its programs become the built-in ones and `programs`.
+
+        `is_script` says that the text is a file called `name`, `is_string` that it is the argument of `-c`.
+        """
+        if programs is not None or not process.programs:
+            process.programs = {**builtin_programs(process.flavour), **(programs or {})}
+        self.process = process
+        self.name = name
+        self.positional = list(positional)
+        self.is_script = is_script
+        self.is_string = is_string
+        self.sourced = ""
+        self.variables: dict[str, str] = dict(process.env)
+        self.exported: set[str] = set(process.env)
+        self.readonly: set[str] = set()
+        self.functions: dict[str, Node] = {}
+        self.options: dict[str, bool] = {}
+        self.dialect: Dialect = ASH if process.is_busybox else DASH
+        self.status = 0
+        self.line = 1
+        self.locals: list[dict[str, str | None]] = []
+        self.finished_jobs: list[int] = []
+        self.budget = Budget()
+        self.loops = 0
+        self._tested = 0
+
+    def located(self, text: str, command: str = "") -> str:
+        """Return an error line with the shell's name in front."""
+        command = command or self.sourced
+        exact = self.is_script or self.sourced != "" or not self.is_string
+        return self.dialect.located(self.name, self.line, text, command, in_file=self.is_script, exact=exact)
+
+    def environment(self) -> dict[str, str]:
+        """Return the exported variables that have a value."""
+        return {name: self.variables[name] for name in sorted(self.exported) if name in self.variables}
+
+    def parameter(self, name: str) -> str | None:
+        """Return the value of a variable or special parameter, None if it is unset."""
+        value = self.variables.get(name)
+        if value is not None:
+            return value
+        if name.isdecimal():
+            number = int(name[:6])
+            if number == 0:
+                return self.name
+            return self.positional[number - 1] if number <= len(self.positional) else None
+        if name in ("@", "*"):
+            return " ".join(self.positional)
+        if name == "?":
+            return str(self.status)
+        if name == "#":
+            return str(len(self.positional))
+        return self._environment_parameter(name)
+
+    def _environment_parameter(self, name: str) -> str | None:
+        """Return what is always set, variable or not."""
+        if name == "$":
+            return "4242"
+        if name == "!":
+            return "4243" if self.finished_jobs else ""
+        if name == "-":
+            return "".join(sorted(letter for letter, is_on in self.options.items() if is_on))
+        if name == "PWD":
+            return self.process.cwd
+        if name == "HOME":
+            return "/root" if self.process.user == "root" else f"/home/{self.process.user}"
+        return {"LINENO": str(self.line), "PPID": "1"}.get(name)
+
+    def is_built_in(self, name: str) -> bool:
+        """Tell whether `name` is a program that the shell has built in."""
+        return self.process.programs.get(name) in shell_programs()
+
+    def assign(self, name: str, value: str) -> None:
+        """Set a variable.
+
+        Raises:
+            Refused: if it is read-only.
+        """
+        if name in self.readonly:
+            raise Refused(f"{name}: is read only")
+        self.variables[name] = value
