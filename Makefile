@@ -71,6 +71,7 @@ openenv-install: $(VENV)/.developing  ## Install the pinned OpenEnv command line
 	@$(PY) -c "import importlib.metadata as m; v = m.version('openenv'); assert v == '$(OPENENV_VERSION)', v; print('openenv', v)"
 
 openenv-check: $(VENV)/.developing  ## Run both generations of `openenv validate` checks that need no container engine.
+	$(BIN)/openenv validate --level static .
 	$(PY) -m pytest tests/e2e/test_openenv_validate.py
 
 docker-build:  ## Build the image with docker or podman, whichever answers.

@@ -22,7 +22,9 @@ def relative(path: Path) -> str:
 
 @pytest.mark.parametrize("path", MODULES, ids=relative)
 def test_every_module_says_what_it_owns(path):
-    assert (ast.get_docstring(ast.parse(path.read_text())) or "").strip(" ."), f"{relative(path)} has no docstring"
+    assert (ast.get_docstring(ast.parse(path.read_text())) or "").strip(" ."), (
+        f"{relative(path)} has no docstring"
+    )
 
 
 def test_no_module_is_longer_than_a_reader_wants():
@@ -33,11 +35,22 @@ def test_no_module_is_longer_than_a_reader_wants():
 
 
 def test_no_module_is_a_junk_drawer():
-    assert [relative(path) for path in MODULES if path.stem.strip("_") in BANNED_NAMES or path.parent.name in BANNED_NAMES] == []
+    assert [
+        relative(path)
+        for path in MODULES
+        if path.stem.strip("_") in BANNED_NAMES or path.parent.name in BANNED_NAMES
+    ] == []
 
 
 def test_the_baseline_reaches_the_environment_only_through_the_client():
     tree = ast.parse((ROOT / "inference.py").read_text())
-    imported = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    imported |= {(node.module or "").split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    imported = {
+        alias.name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    imported |= {
+        (node.module or "").split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+    }
     assert not imported & {"env_core", "server", "training", "live"}

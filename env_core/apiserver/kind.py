@@ -145,6 +145,8 @@ class Kind:
     has_counted_annotations: bool = False
     """Whether a change of annotations raises the generation (Deployments)."""
     aliases: tuple[tuple[str, str], ...] = field(default=())
+    deprecation: str = ""
+    """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
 
     @property
     def api_version(self) -> str:

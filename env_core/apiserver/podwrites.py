@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from env_core.apiserver import errors, reading
+from env_core.apiserver import deleting, errors, reading
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.objects import selectors
@@ -52,8 +52,6 @@ def quoted_node(pod: Object) -> str:
 
 def _evict(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Evict a pod if its disruption budgets allow it. Source: tests/golden/l0/api_errors.jsonl.gz, ids eviction/."""
-    from env_core.apiserver import writing
-
     pod = reading.existing(server, request, kind)
     body = request.body or {}
     delete_options = body.get("deleteOptions") or {}
@@ -87,7 +85,7 @@ def _evict(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         identity=request.identity,
         options=options,
     )
-    writing.delete(server, one, kind)
+    deleting.delete(server, one, kind)
     return ApiResponse(201, _SUCCESS)
 
 

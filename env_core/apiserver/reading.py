@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,12 @@ def existing(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
 
 def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Answer a get of an object or one of its readable subresources."""
+    if kind.deprecation:
+        return deprecated(_found, server, request, kind)
+    return _found(server, request, kind)
+
+
+def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
         raise errors.resource_unknown()
@@ -46,10 +54,38 @@ def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
 
 def collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Answer a list."""
+    if kind.deprecation:
+        return deprecated(listed, server, request, kind)
+    return listed(server, request, kind)
+
+
+def deprecated(
+    answer: Callable[[ApiServer, ApiRequest, Kind], ApiResponse],
+    server: ApiServer,
+    request: ApiRequest,
+    kind: Kind,
+) -> ApiResponse:
+    """Return an answer, or the refusal in its place, with the warning that the kind is deprecated.
+
+    Source: k8s.io/apiserver pkg/endpoints/installer.go, which warns before anything is looked at.
+    """
+    try:
+        response = answer(server, request, kind)
+    except errors.StatusError as error:
+        response = ApiResponse(error.code, error.status)
+    return replace(response, warnings=(kind.deprecation, *response.warnings))
+
+
+def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    """Return the list that a request asks for.
+
+    Raises:
+        StatusError: BadRequest, for a selector or a continue token that is none.
+    """
     options = request.options
     namespace = request.namespace if kind.is_namespaced else ""
-    items = narrowed(server, kind, namespace, options.field_selector)
     matches = matcher(kind, options.label_selector, options.field_selector)
+    items = narrowed(server, kind, namespace, options.field_selector)
     if matches is not None:
         items = [item for item in items if matches(item)]
     view = server.views.get(kind.resource)

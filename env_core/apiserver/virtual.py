@@ -132,9 +132,9 @@ def _usage(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
     for item in items:
         if item["metadata"]["name"] == request.name:
             return item
-    raise errors.not_found(
-        kind.group, kind.plural, f"{request.namespace}/{request.name}" if kind.is_namespaced else request.name
-    )
+    # metrics-server names what it does not find by kind, and pods with their namespace.
+    name = f"{request.namespace}/{request.name}" if kind.is_namespaced else request.name
+    raise errors.not_found(kind.group, kind.kind.lower(), name)
 
 
 VIRTUAL: Mapping[str, Virtual] = {

@@ -104,5 +104,6 @@ KIND = Kind(
         AGE,
     ),
     describe=_describe,
+    deprecation=DEPRECATION,
     source="k8s.io/api core/v1 Endpoints, 1.37",
 )

@@ -9,13 +9,7 @@ from env_core.shell import _pattern
 from env_core.shell._control import LoopControl
 from env_core.shell._expansion import Expander, ExpansionProblem
 from env_core.shell._streams import Streams
-from env_core.shell.syntax import (
-    Case,
-    For,
-    If,
-    Loop,
-    Sequence,
-)
+from env_core.shell.syntax import Case, For, If, Loop, Sequence
 
 if TYPE_CHECKING:
     from env_core.shell.pipeline import Shell

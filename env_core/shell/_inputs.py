@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from env_core.shell._quoting import quoted_name
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
 
@@ -20,7 +21,8 @@ def read_input(process: Process, name: str) -> str:
 def read_inputs(process: Process, names: list[str], error: str) -> tuple[list[tuple[str, str]], str]:
     """Return name and text of each input that can be read, and the error lines for the others.
 
-    No names mean standard input, as "-". `error` is a format with `{name}` and `{reason}`.
+    No names mean standard input, as "-". `error` is a format with
+    `{name}` (or `{quoted}`, as coreutils shows it) and `{reason}`.
     """
     texts: list[tuple[str, str]] = []
     problems: list[str] = []
@@ -28,7 +30,7 @@ def read_inputs(process: Process, names: list[str], error: str) -> tuple[list[tu
         try:
             texts.append((name, read_input(process, name)))
         except ShellFileError as refused:
-            problems.append(error.format(name=name, reason=refused.reason) + "\n")
+            problems.append(error.format(name=name, quoted=quoted_name(name), reason=refused.reason) + "\n")
     return texts, "".join(problems)
 
 

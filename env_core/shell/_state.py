@@ -9,9 +9,7 @@ from env_core.shell._dialect import ASH, DASH, Dialect
 from env_core.shell._registry import builtin_programs, shell_programs
 from env_core.shell.budget import Budget
 from env_core.shell.context import Process, Program
-from env_core.shell.syntax import (
-    Node,
-)
+from env_core.shell.syntax import Node
 
 
 class State:

@@ -45,7 +45,7 @@ def _cd(shell: Shell, argv: list[str], streams: Streams) -> int:
     prints = name == "-"
     if prints:
         name = shell.variables.get("OLDPWD") or process.cwd
-    path = process.path(name)
+    path = process.path(name or ".")
     reason = ""
     if not process.fs.exists(path):
         reason = NO_SUCH_FILE

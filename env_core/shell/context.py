@@ -11,6 +11,9 @@ from env_core.world import Output
 
 __all__ = ["FileSystem", "Interrupted", "Process", "Program", "ShellFileError"]
 
+NOWHERE = "/\0/\0"
+"""A path that no name leads to: what an empty name stands for."""
+
 
 class Interrupted(Exception):
     """Raised out of `Process.advance` when virtual time reaches the deadline that `timeout` set.
@@ -107,7 +110,9 @@ class Process:
         self._advance(duration_ms)
 
     def path(self, name: str) -> str:
-        """Return the absolute, normalised path of `name`."""
+        """Return the absolute, normalised path of `name`; an empty name leads nowhere."""
+        if not name:
+            return NOWHERE
         joined = posixpath.normpath(posixpath.join(self.cwd, name))
         return joined[1:] if joined.startswith("//") else joined
 

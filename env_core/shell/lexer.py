@@ -6,11 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from env_core.shell._words import Parse, WordReader
-from env_core.shell.syntax import (
-    HereDocument,
-    Text,
-    Word,
-)
+from env_core.shell.syntax import HereDocument, Text, Word
 
 _OPERATORS: Final = ("&>>", "<<-", "<<<", "&&", "||", ";;", "&>", ">>", "<<", ">&", "<&", ">|", "<>")
 _SINGLE: Final = frozenset(";&|<>()")

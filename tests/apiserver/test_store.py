@@ -5,7 +5,12 @@ def pod(name: str, *, node: str = "", owner: str = "", namespace: str = "shop") 
     metadata: dict = {"name": name, "namespace": namespace, "uid": f"uid-{name}"}
     if owner:
         metadata["ownerReferences"] = [{"uid": owner, "kind": "ReplicaSet", "name": "rs", "controller": True}]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"nodeName": node} if node else {}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"nodeName": node} if node else {},
+    }
 
 
 def names(objects: list) -> list[str]:
@@ -16,7 +21,11 @@ def test_lists_are_sorted_by_namespace_and_name():
     store = Store()
     for name, namespace in (("b", "shop"), ("a", "web"), ("a", "shop")):
         store.put("pods", pod(name, namespace=namespace))
-    assert [(o["metadata"]["namespace"], o["metadata"]["name"]) for o in store.list("pods")] == [("shop", "a"), ("shop", "b"), ("web", "a")]
+    assert [(o["metadata"]["namespace"], o["metadata"]["name"]) for o in store.list("pods")] == [
+        ("shop", "a"),
+        ("shop", "b"),
+        ("web", "a"),
+    ]
     assert names(store.list("pods", "shop")) == ["a", "b"]
     assert store.count("pods") == 3
 
@@ -25,7 +34,11 @@ def test_every_write_raises_the_revision_and_stamps_the_object():
     store = Store()
     first = store.put("pods", pod("a"))
     second = store.put("pods", pod("a"))
-    assert int(second["metadata"]["resourceVersion"]) == int(first["metadata"]["resourceVersion"]) + 1 == store.revision
+    assert (
+        int(second["metadata"]["resourceVersion"])
+        == int(first["metadata"]["resourceVersion"]) + 1
+        == store.revision
+    )
 
 
 def test_indexes_follow_objects_that_move_and_go():
@@ -66,7 +79,11 @@ def test_watch_events_tell_what_happened_since_a_revision():
     store.remove("pods", "shop", "a")
     events = store.events_since(since)
     assert events is not None
-    assert [(event.type, event.ref.name) for event in events] == [("MODIFIED", "a"), ("ADDED", "b"), ("DELETED", "a")]
+    assert [(event.type, event.ref.name) for event in events] == [
+        ("MODIFIED", "a"),
+        ("ADDED", "b"),
+        ("DELETED", "a"),
+    ]
     assert events[0].old == store.events_since(since - 1)[0].object
     assert events[2].object["metadata"]["resourceVersion"] == str(store.revision)
 

@@ -31,7 +31,11 @@ print(episode.digest())
 def digest_in_a_process(task: str, seed: int, hash_seed: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, task, str(seed)],
-        input="\n".join(SCRIPT), env={"PYTHONHASHSEED": hash_seed, "PATH": ""}, capture_output=True, text=True, check=True,
+        input="\n".join(SCRIPT),
+        env={"PYTHONHASHSEED": hash_seed, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout.strip()
 
@@ -90,5 +94,9 @@ def test_no_stored_object_is_ever_mutated(monkeypatch):
         episode.step(line)
     episode.score()
     assert len(stored) > 100
-    changed = [obj["metadata"]["name"] for obj, text in stored if orjson.dumps(obj, option=orjson.OPT_SORT_KEYS) != text]
+    changed = [
+        obj["metadata"]["name"]
+        for obj, text in stored
+        if orjson.dumps(obj, option=orjson.OPT_SORT_KEYS) != text
+    ]
     assert changed == []

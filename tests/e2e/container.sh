@@ -43,7 +43,7 @@ build() {
   build_image
   for tag in openenv-kubedrill kubedrill-env:latest tron-env; do "$engine" tag "$IMAGE" "$tag"; done
   echo "built $IMAGE with $engine: $("$engine" image inspect "$IMAGE" --format '{{.Size}}') bytes," \
-    "of which the base image $("$engine" image inspect docker.io/library/python:3.11-slim-bookworm --format '{{.Size}}' || echo unknown)"
+    "of which the base image $("$engine" image inspect docker.io/library/python:3.11-slim-bookworm --format '{{.Size}}' 2>/dev/null || echo unknown)"
 }
 
 # Wait until every given port answers; print how long after the server's start that was, and what the server holds at rest.
@@ -88,17 +88,24 @@ episode() {
   [[ $end == "[END] success=true "* ]]
 }
 
-# Stop the server as an orchestrator does; it must end by itself and without complaint.
+# Stop the server as an orchestrator does; it must end by itself, by the signal or after it, and not be killed.
 stop() {
   "$engine" stop -t 10 "$name" >/dev/null
   local code
   code=$("$engine" inspect "$name" --format '{{.State.ExitCode}}')
   "$engine" rm "$name" >/dev/null
-  [ "$code" = 0 ] || { echo "container.sh: the server ended with exit code $code" >&2; return 1; }
+  [ "$code" = 0 ] || [ "$code" = 143 ] || { echo "container.sh: the server ended with exit code $code" >&2; return 1; }
+}
+
+cleaned() {
+  local code=$?
+  [ "$code" = 0 ] || "$engine" logs --tail 40 "$name" >&2 || true
+  "$engine" rm -f "$name" >/dev/null 2>&1 || true
+  exit "$code"
 }
 
 try() {
-  trap '"$engine" rm -f "$name" >/dev/null 2>&1 || true' EXIT
+  trap cleaned EXIT
   for user in 65532:65532 1000:1000; do
     echo "== as user $user, port $PORT"
     start --user "$user" "${published[@]}" -e "PORT=$PORT"

@@ -157,6 +157,27 @@ def test_sleep_lets_virtual_time_pass():
     assert clock.now - before == 61_500
 
 
+@pytest.mark.parametrize("flavour", ["gnu", "busybox"])
+@pytest.mark.parametrize("word", ["infinity", "inf", "INF"])
+def test_an_endless_sleep_lasts_until_the_deadline(word, flavour):
+    clock = Clock()
+    before = clock.now
+    process = Process(
+        now_ms=clock.now_ms, advance=clock.advance, flavour=flavour, deadline_ms=clock.now + 7000
+    )
+    with pytest.raises(Interrupted):
+        Shell(process, {}).run(f"sleep {word}")
+    assert clock.now - before == 7000
+
+
+def test_timeout_ends_an_endless_sleep():
+    clock = Clock()
+    before = clock.now
+    assert run("timeout 3 sleep infinity; echo $?", clock=clock).stdout == "124\n"
+    assert run("timeout inf sleep 2; echo $?", clock=clock).stdout == "0\n"
+    assert clock.now - before == 5000
+
+
 def test_timeout_ends_a_loop_and_keeps_what_it_printed():
     clock = Clock()
     before = clock.now

@@ -17,7 +17,9 @@ def test_a_draw_in_one_stream_shifts_no_other():
     mixed = Streams(7)
     mixed.stream("scheduler").bits()
     mixed.stream("kubelet", "node-a").bits()
-    assert [alone.stream("names").bits() for _ in range(5)] == [mixed.stream("names").bits() for _ in range(5)]
+    assert [alone.stream("names").bits() for _ in range(5)] == [
+        mixed.stream("names").bits() for _ in range(5)
+    ]
 
 
 def test_seeds_and_names_give_different_streams():
@@ -37,7 +39,13 @@ def test_a_fork_continues_where_its_parent_was_and_a_new_seed_starts_afresh():
 def test_draws_are_the_same_in_every_process():
     code = "from env_core.sim.rng import Streams; print(Streams(11).stream('names').suffix(10))"
     found = {
-        subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         for seed in ("0", "1", "12345")
     }
     assert len(found) == 1
@@ -60,7 +68,9 @@ def test_below_refuses_an_empty_range():
 
 def test_identities_have_their_forms():
     stream = Streams(3).stream("ids")
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", ids.uid(stream))
+    assert re.fullmatch(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", ids.uid(stream)
+    )
     assert re.fullmatch(r"[0-9a-f]{64}", ids.hex_id(stream))
     assert set(stream.suffix(200)) <= set(SAFE_ALPHABET)
 

@@ -72,7 +72,11 @@ def test_no_decoy_is_accepted_and_outcomes_are_ordered(task, seed):
 def test_deleting_the_application_scores_nothing(task):
     episode, _ = play(task, 0, ("kubectl -n tron delete deployment nginx redis",))
     assert episode.score() == 0.0
-    undone, _ = play(task, 0, ("kubectl -n tron delete service redis", "kubectl -n tron expose deployment redis --port=6379"))
+    undone, _ = play(
+        task,
+        0,
+        ("kubectl -n tron delete service redis", "kubectl -n tron expose deployment redis --port=6379"),
+    )
     assert undone.score() == 0.0
 
 

@@ -14,6 +14,7 @@ from env_core.kubectl.screen import Failure, Failures, raise_all, usage_failure
 from env_core.kubectl.unified_diff import unified_diff
 from env_core.kubectl.verb import FILE_FLAGS, SELECTOR, Args, Array, Flag, Verb, field_manager
 from env_core.kubectl.verbs.apply._patch import apply_patch
+from env_core.kubectl.writes import unversioned
 from env_core.objects.yamlout import to_yaml
 from env_core.sim.timefmt import rfc3339_micro
 from env_core.world import Object, Output

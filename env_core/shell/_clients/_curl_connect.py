@@ -8,13 +8,7 @@ from env_core.shell._clients import _curl_output as meter
 from env_core.shell._clients import _url
 from env_core.shell._clients._curl_request import Requesting
 from env_core.shell._clients._url import UrlProblem
-from env_core.shell._clients._wire import (
-    EMPTY,
-    ERRORS,
-    TIMEOUT,
-    Connection,
-    Request,
-)
+from env_core.shell._clients._wire import EMPTY, ERRORS, TIMEOUT, Connection, Request
 
 _WRONG_VERSION: Final = "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number"
 

@@ -7,9 +7,7 @@ from typing import Final
 
 from env_core.programs._http import VERSION
 from env_core.shell._clients._curl_session import Paced
-from env_core.shell._clients._wire import (
-    Request,
-)
+from env_core.shell._clients._wire import Request
 from env_core.shell.filesystem import ShellFileError
 
 AGENT: Final = "curl/7.88.1"

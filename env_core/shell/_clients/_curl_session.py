@@ -7,11 +7,7 @@ from dataclasses import dataclass, field
 from env_core.shell._clients import _curl_output as meter
 from env_core.shell._clients._curl_options import Options
 from env_core.shell._clients._url import Url
-from env_core.shell._clients._wire import (
-    Connection,
-    Wire,
-    sleep,
-)
+from env_core.shell._clients._wire import Connection, Wire, sleep
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
 

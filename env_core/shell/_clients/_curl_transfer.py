@@ -8,14 +8,7 @@ from env_core.programs._http import FOREIGN, REASON, REASONS, VERSION
 from env_core.shell._clients import _curl_output as meter
 from env_core.shell._clients._curl_connect import Connecting
 from env_core.shell._clients._url import Url, UrlProblem
-from env_core.shell._clients._wire import (
-    EMPTY,
-    RESET,
-    TIMEOUT,
-    Connection,
-    Reply,
-    Request,
-)
+from env_core.shell._clients._wire import EMPTY, RESET, TIMEOUT, Connection, Reply, Request
 from env_core.shell.filesystem import ShellFileError
 
 _REDIRECTS: Final = (301, 302, 303, 307, 308)

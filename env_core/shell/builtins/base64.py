@@ -22,7 +22,11 @@ def _run(process: Process, argv: list[str]) -> Output:
     wrap = options.value("w", "76")
     if not wrap.isdecimal():
         return Output("", f"base64: invalid wrap size: '{wrap}'\n", 1)
-    texts, problems = read_inputs(process, options.operands[:1], "base64: {name}: {reason}")
+    texts, problems = read_inputs(
+        process,
+        options.operands[:1],
+        "base64: {name}: {reason}" if process.is_busybox else "base64: {quoted}: {reason}",
+    )
     if problems:
         return Output("", problems, 1)
     text = texts[0][1]

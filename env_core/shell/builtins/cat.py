@@ -6,6 +6,7 @@ import re
 
 from env_core.shell._inputs import read_input
 from env_core.shell._options import UsageProblem, parse_options
+from env_core.shell._quoting import quoted_name
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
 from env_core.shell.filesystem import IS_DIRECTORY, ShellFileError
@@ -37,7 +38,7 @@ def _run(process: Process, argv: list[str]) -> Output:
 
 def _problem(process: Process, name: str, reason: str) -> str:
     if not process.is_busybox:
-        return f"cat: {name}: {reason}\n"
+        return f"cat: {quoted_name(name)}: {reason}\n"
     return (
         f"cat: read error: {reason}\n" if reason == IS_DIRECTORY else f"cat: can't open '{name}': {reason}\n"
     )

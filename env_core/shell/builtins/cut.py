@@ -28,7 +28,11 @@ def _run(process: Process, argv: list[str]) -> Output:
             raise UsageProblem("the delimiter must be a single character")
     except UsageProblem as problem:
         return problem.output(argv[0], process)
-    texts, problems = read_inputs(process, options.operands, "cut: {name}: {reason}")
+    texts, problems = read_inputs(
+        process,
+        options.operands,
+        "cut: {name}: {reason}" if process.is_busybox else "cut: {quoted}: {reason}",
+    )
     lines: list[str] = []
     joiner = options.value("o", delimiter if kind == "f" else "")
     for line in (line for _, text in texts for line in split_lines(text)):

@@ -26,7 +26,7 @@ def _run(process: Process, argv: list[str]) -> Output:
     error = (
         f"{name}: can't open '{{name}}': {{reason}}"
         if process.is_busybox
-        else f"{name}: {{name}}: {{reason}}"
+        else f"{name}: {{quoted}}: {{reason}}"
     )
     texts, problems = read_inputs(process, options.operands, error)
     if not options.has("c"):

@@ -20,7 +20,7 @@ def _run(process: Process, argv: list[str]) -> Output:
     problems: list[str] = []
     for name in options.operands:
         try:
-            process.fs.mkdir(process.path(name), parents=options.has("p"))
+            process.fs.mkdir(process.path(name), parents=options.has("p") and name != "")
             if options.has("v"):
                 out.append(f"mkdir: created directory '{name}'\n")
         except ShellFileError as error:

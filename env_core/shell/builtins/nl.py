@@ -21,7 +21,9 @@ def _run(process: Process, argv: list[str]) -> Output:
         return Output("", f"nl: invalid line number field width: '{width}'\n", 1)
     if not start.lstrip("-").isdecimal():
         return Output("", f"nl: invalid starting line number: '{start}'\n", 1)
-    texts, problems = read_inputs(process, options.operands, "nl: {name}: {reason}")
+    texts, problems = read_inputs(
+        process, options.operands, "nl: {name}: {reason}" if process.is_busybox else "nl: {quoted}: {reason}"
+    )
     columns, number = int(width), int(start[:12])
     separator = options.value("s", "\t")
     out: list[str] = []

@@ -17,7 +17,11 @@ def _run(process: Process, argv: list[str]) -> Output:
         options = parse_options(argv[1:], "d:s", {"delimiters=": "d", "serial": "s"})
     except UsageProblem as problem:
         return problem.output(argv[0], process)
-    texts, problems = read_inputs(process, options.operands, "paste: {name}: {reason}")
+    texts, problems = read_inputs(
+        process,
+        options.operands,
+        "paste: {name}: {reason}" if process.is_busybox else "paste: {quoted}: {reason}",
+    )
     if problems:
         return Output("", problems.splitlines(keepends=True)[0], 1)
     delimiters = unescaped(options.value("d", "\t")).replace("\\0", "") or ""

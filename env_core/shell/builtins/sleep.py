@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from env_core.shell._duration import duration_ms
 from env_core.shell._options import UsageProblem, parse_options
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
 from env_core.world import Output
-
-_TIME = re.compile(r"(\d{1,12}(?:\.\d*)?|\.\d+)([smhd]?)\Z", re.ASCII)
-_UNITS_MS = {"": 1000, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 def _run(process: Process, argv: list[str]) -> Output:
@@ -23,11 +19,11 @@ def _run(process: Process, argv: list[str]) -> Output:
     total_ms = 0
     problems: list[str] = []
     for text in options.operands:
-        found = _TIME.match(text)
-        if found is None:
+        found_ms = duration_ms(text)
+        if found_ms is None:
             problems.append(text)
         else:
-            total_ms += int(float(found.group(1)) * _UNITS_MS[found.group(2)])
+            total_ms += found_ms
     if problems and process.is_busybox:
         return Output("", f"sleep: invalid number '{problems[0]}'\n", 1)
     if problems:

@@ -49,7 +49,7 @@ def _run(process: Process, argv: list[str]) -> Output:
         keys = [_key(each, common, separator, is_reversed=options.has("r")) for each in options.values("k")]
     except UsageProblem as problem:
         return problem.output(argv[0], process, 2)
-    error = "sort: {name}: {reason}" if process.is_busybox else "sort: cannot read: {name}: {reason}"
+    error = "sort: {name}: {reason}" if process.is_busybox else "sort: cannot read: {quoted}: {reason}"
     texts, problems = read_inputs(process, options.operands, error)
     if problems:
         return Output("", problems.splitlines(keepends=True)[0], 2)

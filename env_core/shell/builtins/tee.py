@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from env_core.shell._options import UsageProblem, parse_options
+from env_core.shell._quoting import quoted_name
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
@@ -24,7 +25,8 @@ def _run(process: Process, argv: list[str]) -> Output:
         try:
             write(process.path(name), text, process.now_ms())
         except ShellFileError as error:
-            problems.append(f"tee: {name}: {error.reason}\n")
+            shown = name if process.is_busybox else quoted_name(name)
+            problems.append(f"tee: {shown}: {error.reason}\n")
     failed = any(problem is not text for problem in problems)
     return Output(text, "".join(problems), int(failed))
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
+from env_core.shell._duration import ENDLESS_MS, duration_ms
 from env_core.shell._options import UsageProblem, parse_options
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Interrupted, Process
 from env_core.world import Output
 
-_TIME = re.compile(r"(\d{1,12}(?:\.\d*)?|\.\d+)([smhd]?)\Z", re.ASCII)
-_UNITS_MS = {"": 1000, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _LONG = {"signal=": "s", "kill-after=": "k", "preserve-status": "p", "foreground": "f", "verbose": "v"}
 
 
@@ -19,20 +16,19 @@ def _run(process: Process, argv: list[str]) -> Output:
         options = parse_options(argv[1:], "s:k:pfv", _LONG, permutes=False)
         if len(options.operands) < 2:
             return Output("", "Try 'timeout --help' for more information.\n", 125)
-        found = _TIME.match(options.operands[0])
-        if found is None:
+        limit_ms = duration_ms(options.operands[0])
+        if limit_ms is None:
             raise UsageProblem(f"invalid time interval '{options.operands[0]}'")
     except UsageProblem as problem:
         return problem.output(argv[0], process, 1 if process.is_busybox else 125)
     command = options.operands[1:]
-    limit_ms = int(float(found.group(1)) * _UNITS_MS[found.group(2)])
     program = process.find(command[0])
     if program is None:
         text = (
             f"can't execute '{command[0]}'" if process.is_busybox else f"failed to run command '{command[0]}'"
         )
         return Output("", f"timeout: {text}: No such file or directory\n", 127)
-    deadline_ms = process.now_ms() + limit_ms if limit_ms else None
+    deadline_ms = process.now_ms() + limit_ms if 0 < limit_ms < ENDLESS_MS else None
     child = process.child(deadline_ms=deadline_ms)
     if process.budget is not None:
         process.budget.step()
@@ -45,7 +41,7 @@ def _run(process: Process, argv: list[str]) -> Output:
             raise
         printed = interrupted.output or Output()
         return Output(printed.stdout, printed.stderr, late)
-    if deadline_ms is not None and process.now_ms() >= deadline_ms and limit_ms:
+    if deadline_ms is not None and process.now_ms() >= deadline_ms:
         return Output(output.stdout, output.stderr, late)
     return output
 

@@ -23,7 +23,11 @@ def _run(process: Process, argv: list[str]) -> Output:
         }
     except UsageProblem as problem:
         return problem.output(argv[0], process)
-    texts, problems = read_inputs(process, options.operands[:1], "uniq: {name}: {reason}")
+    texts, problems = read_inputs(
+        process,
+        options.operands[:1],
+        "uniq: {name}: {reason}" if process.is_busybox else "uniq: {quoted}: {reason}",
+    )
     if problems:
         return Output("", problems, 1)
     groups: list[tuple[str, int]] = []

@@ -17,7 +17,9 @@ def _run(process: Process, argv: list[str]) -> Output:
     except UsageProblem as problem:
         return problem.output(argv[0], process)
     letters = [letter for letter in "lwmcL" if options.has(letter)] or ["l", "w", "c"]
-    texts, problems = read_inputs(process, options.operands, "wc: {name}: {reason}")
+    texts, problems = read_inputs(
+        process, options.operands, "wc: {name}: {reason}" if process.is_busybox else "wc: {quoted}: {reason}"
+    )
     rows = [([_measure(text, letter) for letter in letters], name) for name, text in texts]
     if len(options.operands) > 1:
         totals = [sum(column) for column in zip(*(counts for counts, _ in rows))] or [0] * len(letters)

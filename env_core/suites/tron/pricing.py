@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from env_core.kubectl import command
+from env_core.kubectl.parser import find_verb
+
 READ = 0.0
 EXEC = -0.02
 CHANGE = -0.05
@@ -21,7 +24,7 @@ STEP_COST_MIN = -0.30
 _READS = frozenset(
     {
         "api-resources", "api-versions", "auth", "cluster-info", "config", "describe", "diff", "events", "explain", "get",
-        "help", "logs", "options", "top", "version", "wait", "completion",
+        "help", "kustomize", "logs", "options", "plugin", "top", "version", "wait", "completion",
     }
 )  # fmt: skip
 _PRICES: Mapping[str, float] = {
@@ -35,32 +38,19 @@ _PRICES: Mapping[str, float] = {
     "taint": ROLL,
 }
 _ROLLOUT_READS = frozenset({"status", "history"})
-_GLOBAL_FLAGS_WITH_VALUE = frozenset(
-    {
-        "-n", "--namespace", "--context", "--cluster", "--user", "--request-timeout", "-v", "--v", "--cache-dir", "--kubeconfig",
-        "-s", "--server", "--token", "--as", "--as-group", "--as-uid", "--certificate-authority", "--client-certificate",
-        "--client-key", "--tls-server-name", "--password", "--username", "--profile", "--profile-output", "--log-flush-frequency",
-        "--vmodule", "--kuberc", "--as-user-extra",
-    }
-)  # fmt: skip
 
 
 def verb_of(argv: list[str]) -> tuple[str, str]:
-    """Return a kubectl command line's verb and the word after it, global flags left out; "" where there is none."""
-    words: list[str] = []
-    skip = False
-    for word in argv[1:]:
-        if skip:
-            skip = False
-            continue
-        if word.startswith("-"):
-            skip = word in _GLOBAL_FLAGS_WITH_VALUE
-            continue
-        words.append(word)
-        if len(words) == 2:
-            break
-    words += ["", ""]
-    return words[0], words[1]
+    """Return the verb that kubectl finds in a command line, and the verb below it; "" where there is none.
+
+    The real look-up decides, not the first word: flags and their values may stand in front of the verb.
+    """
+    verb, path, rest = find_verb(command.root(), argv[1:])
+    names = path.split(" ")[1:]
+    if verb is command.root():
+        names = [word for word in rest if not word.startswith("-")][:1]
+    names += ["", ""]
+    return names[0], names[1]
 
 
 def is_mutating(argv: list[str]) -> bool:

@@ -11,7 +11,7 @@ from env_core.suites._model import ResetOptions
 from env_core.suites.tron import observing
 from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario
 from env_core.suites.tron.session import Case, TronIncident
-from env_core.verify.checks.keep import baseline_of
+from env_core.verify.checks.keep import baseline_of, elsewhere_of
 from env_core.verify.view import View
 
 VARIANTS = 8
@@ -68,6 +68,7 @@ def _begun(
         steps_max=steps_max,
         options=options,
         baseline=baseline_of(View(base), NAMESPACE),
+        elsewhere=elsewhere_of(View(base), NAMESPACE),
         brief=brief,
         hint=hint,
         untouched=untouched,

@@ -1,18 +1,17 @@
 """KEEP and SCOPE: what a repair must leave as the healthy world had it, and what it may not add.
 
 The baseline is the healthy world's objects of one namespace; `Allowance` names what this incident's honest
-repairs may change.
+repairs may change. `elsewhere_kept` says the same of everything outside the namespace, where no repair lies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from env_core.objects.quantity import to_bytes, to_milli
+from env_core.verify.checks._differences import differences
 from env_core.verify.checks._model import Check
-from env_core.verify.view import View
+from env_core.verify.view import MANAGED_BY_CONTROLLER, View
 from env_core.world import Object
 
 Baseline = Mapping[str, Mapping[str, Object]]
@@ -28,23 +27,34 @@ KEPT = (
 )
 """Resources whose baseline objects must stay."""
 
+_SLICES = "endpointslices.discovery.k8s.io"
+_REPLICASETS = "replicasets.apps"
+_PODS = "pods"
+
 CLOSED = (
+    "cronjobs.batch",
     "daemonsets.apps",
     "deployments.apps",
     "endpoints",
+    _SLICES,
+    "horizontalpodautoscalers.autoscaling",
     "ingresses.networking.k8s.io",
+    "jobs.batch",
     "networkpolicies.networking.k8s.io",
+    "poddisruptionbudgets.policy",
+    _PODS,
+    _REPLICASETS,
+    "replicationcontrollers",
     "services",
     "statefulsets.apps",
 )
-"""Resources to which nothing may be added unless allowed."""
+"""Resources to which nothing may be added unless allowed, or unless it comes from a controller."""
 
-_REPLICAS_FACTOR_MAX = 3
-_RESOURCES_FACTOR_MAX = 4
-_CONTAINER_KEPT = (
-    "image", "command", "args", "env", "envFrom", "ports", "volumeMounts", "livenessProbe", "readinessProbe", "startupProbe",
-    "lifecycle", "securityContext",
-)  # fmt: skip
+_SLICE_MAKERS = (MANAGED_BY_CONTROLLER, "endpointslicemirroring-controller.k8s.io")
+_POD_OWNERS = frozenset({"DaemonSet", "Job", "ReplicaSet", "StatefulSet"})
+_NODE_TAINTS = "node.kubernetes.io/"
+_NEVER = frozenset({"finalizers", "identity", "ownerReferences"})
+"""Parts that no repair changes, even of an object whose spec it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +67,23 @@ class Allowance:
 
     changes: frozenset[tuple[str, str, str]] = frozenset()
     additions: frozenset[str] = frozenset()
+    notes: frozenset[tuple[str, str, str, str]] = frozenset()
+    """(resource, name, key, value) of annotations that came after the healthy world and are nobody's fault."""
 
     def permits(self, resource: str, name: str, part: str) -> bool:
         """Whether a part of an object may differ from the baseline."""
         return (resource, name, part) in self.changes or (resource, name, "spec") in self.changes
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The healthy world outside the incident's namespace: each other namespace's baseline, and the nodes."""
+
+    namespaces: Mapping[str, Baseline]
+    nodes: Mapping[str, Object]
+
+
+_NOTHING = Allowance()
 
 
 def baseline_of(view: View, namespace: str) -> Baseline:
@@ -70,6 +93,15 @@ def baseline_of(view: View, namespace: str) -> Baseline:
         resource: {obj["metadata"]["name"]: obj for obj in view.list(resource, namespace)}
         for resource in resources
     }
+
+
+def elsewhere_of(view: View, namespace: str) -> Elsewhere:
+    """Return what must be kept outside a namespace."""
+    others = [obj["metadata"]["name"] for obj in view.list("namespaces", "")]
+    return Elsewhere(
+        {other: baseline_of(view, other) for other in others if other != namespace},
+        {node["metadata"]["name"]: node for node in view.list("nodes", "")},
+    )
 
 
 def kept(namespace: str, baseline: Baseline, allowance: Allowance) -> tuple[Check, ...]:
@@ -83,113 +115,113 @@ def kept(namespace: str, baseline: Baseline, allowance: Allowance) -> tuple[Chec
 
 def _kept_one(namespace: str, resource: str, name: str, original: Object, allowance: Allowance) -> Check:
     def fails(view: View) -> str:
-        current = view.get(resource, namespace, name)
-        if current is None:
-            return "" if allowance.permits(resource, name, "gone") else f"{resource} {name} is gone"
-        differences = _differences(resource, original, current)
-        refused = [part for part in differences if not allowance.permits(resource, name, part)]
-        return f"{resource} {name} differs in {', '.join(refused)}" if refused else ""
+        return _lost(view, namespace, resource, name, original, allowance)
 
     return Check(f"{resource} {name} is kept", fails)
 
 
-def _differences(resource: str, original: Object, current: Object) -> list[str]:
-    if resource == "deployments.apps":
-        return _deployment_differences(original, current)
-    if resource == "configmaps":
-        before, after = original.get("data") or {}, current.get("data") or {}
-        return [f"data.{key}" for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
-    if resource == "secrets":
-        return ["data"] if original.get("data") != current.get("data") else []
-    if resource == "services":
-        return _service_differences(original["spec"], current["spec"])
-    return ["spec"] if original.get("spec") != current.get("spec") else []
-
-
-def _service_differences(before: Object, after: Object) -> list[str]:
-    found = [] if before.get("selector") == after.get("selector") else ["selector"]
-    parts = ("type", "ports", "clusterIP", "externalIPs", "externalName", "publishNotReadyAddresses")
-    return found + [part for part in parts if before.get(part) != after.get(part)]
-
-
-def _deployment_differences(original: Object, current: Object) -> list[str]:
-    before, after = original["spec"], current["spec"]
-    found: list[str] = []
-    wanted, now = before.get("replicas", 1), after.get("replicas", 1)
-    if not wanted <= now <= max(wanted, 1) * _REPLICAS_FACTOR_MAX:
-        found.append("replicas")
-    if after.get("paused"):
-        found.append("paused")
-    if before["selector"] != after["selector"]:
-        found.append("selector")
-    labels_before = before["template"]["metadata"].get("labels") or {}
-    labels_after = after["template"]["metadata"].get("labels") or {}
-    if any(labels_after.get(key) != value for key, value in labels_before.items()):
-        found.append("labels")
-    return found + _pod_differences(before["template"]["spec"], after["template"]["spec"])
-
-
-def _pod_differences(before: Object, after: Object) -> list[str]:
-    found = [
+def _lost(
+    view: View, namespace: str, resource: str, name: str, original: Object, allowance: Allowance
+) -> str:
+    current = view.get(resource, namespace, name)
+    if current is None:
+        return "" if allowance.permits(resource, name, "gone") else f"{resource} {name} is gone"
+    refused = [
         part
-        for part in (
-            "volumes",
-            "hostNetwork",
-            "hostAliases",
-            "serviceAccountName",
-            "securityContext",
-            "dnsPolicy",
-            "dnsConfig",
-        )
-        if before.get(part) != after.get(part)
+        for part in differences(resource, original, current)
+        if not allowance.permits(resource, name, part) or part in _NEVER
     ]
-    containers_before = {entry["name"]: entry for entry in before["containers"]}
-    containers_after = {entry["name"]: entry for entry in after["containers"]}
-    if sorted(containers_before) != sorted(containers_after) or before.get("initContainers") != after.get(
-        "initContainers"
-    ):
-        found.append("containers")
-    for name in sorted(containers_before):
-        if name not in containers_after:
-            continue
-        one, other = containers_before[name], containers_after[name]
-        found += [f"container.{name}.{part}" for part in _CONTAINER_KEPT if one.get(part) != other.get(part)]
-        if not _are_resources_kept(one.get("resources") or {}, other.get("resources") or {}):
-            found.append(f"container.{name}.resources")
-    return found
+    return f"{resource} {name} differs in {', '.join(refused)}" if refused else ""
 
 
-def _are_resources_kept(before: Object, after: Object) -> bool:
-    for section in ("requests", "limits"):
-        one, other = before.get(section) or {}, after.get(section) or {}
-        if sorted(one) != sorted(other):
-            return False
-        for resource in sorted(one):
-            amount = _amount(resource, one[resource])
-            if not amount <= _amount(resource, other[resource]) <= amount * _RESOURCES_FACTOR_MAX:
-                return False
-    return True
+def notes_kept(namespace: str, allowance: Allowance) -> Check:
+    """Annotations that others put on after the healthy world, and that are nobody's fault, are still there."""
 
+    def fails(view: View) -> str:
+        for resource, name, key, value in sorted(allowance.notes):
+            current = view.get(resource, namespace, name)
+            if current is None or (current["metadata"].get("annotations") or {}).get(key) != value:
+                return f"{resource} {name} has lost its annotation {key}"
+        return ""
 
-def _amount(resource: str, quantity: Any) -> int:
-    return to_milli(str(quantity)) if resource == "cpu" else to_bytes(str(quantity))
+    return Check("notes of others are kept", fails)
 
 
 def nothing_added(namespace: str, baseline: Baseline, allowance: Allowance) -> Check:
-    """Nothing was added beside the baseline's objects, except what is allowed."""
+    """Nothing was added beside the baseline's objects, except what is allowed and what controllers make."""
 
     def fails(view: View) -> str:
-        for resource in CLOSED:
-            if resource in allowance.additions:
-                continue
-            for obj in view.list(resource, namespace):
-                metadata = obj["metadata"]
-                name = metadata["name"]
-                if (
-                    name not in baseline.get(resource, {})
-                    and (resource, name, "spec") not in allowance.changes
-                ):
-                    return f"{resource} {name} was added"
-        return ""
+        return _added(view, namespace, baseline, allowance)
 
     return Check("nothing is added", fails)
+
+
+def _added(view: View, namespace: str, baseline: Baseline, allowance: Allowance) -> str:
+    for resource in CLOSED:
+        if resource in allowance.additions:
+            continue
+        known = baseline.get(resource, {})
+        for obj in view.list(resource, namespace):
+            name = obj["metadata"]["name"]
+            if name in known or (resource, name, "spec") in allowance.changes:
+                continue
+            if not _is_made_by_controller(view, namespace, resource, obj, baseline):
+                return f"{resource} {name} was added"
+    return ""
+
+
+def _is_made_by_controller(
+    view: View, namespace: str, resource: str, obj: Object, baseline: Baseline
+) -> bool:
+    metadata = obj["metadata"]
+    labels = metadata.get("labels") or {}
+    if resource == _SLICES:
+        return labels.get("endpointslice.kubernetes.io/managed-by") in _SLICE_MAKERS
+    owners: list[Object] = metadata.get("ownerReferences") or []
+    owner: Object = next((entry for entry in owners if entry.get("controller")), {})
+    if resource == _REPLICASETS:
+        deployment = baseline.get("deployments.apps", {}).get(owner.get("name", ""), {})
+        return owner.get("kind") == "Deployment" and bool(deployment)
+    if resource == _PODS:
+        if owner.get("kind") in _POD_OWNERS:
+            return True
+        # A pod for looking around is nobody's business, one that answers in the place of another is.
+        return not any(
+            view.selects(entry["spec"].get("selector") or {}, labels)
+            for entry in view.list("services", namespace)
+        )
+    return False
+
+
+def elsewhere_kept(before: Elsewhere) -> Check:
+    """Outside the incident's namespace everything is as the healthy world had it, nodes included."""
+
+    def fails(view: View) -> str:
+        for namespace, baseline in sorted(before.namespaces.items()):
+            for resource in KEPT:
+                for name, original in sorted(baseline.get(resource, {}).items()):
+                    why = _lost(view, namespace, resource, name, original, _NOTHING)
+                    if why:
+                        return f"{namespace}: {why}"
+            why = _added(view, namespace, baseline, _NOTHING)
+            if why:
+                return f"{namespace}: {why}"
+        for name, original in sorted(before.nodes.items()):
+            current = view.get("nodes", "", name)
+            if current is None:
+                return f"nodes {name} is gone"
+            if _scheduling_of(current) != _scheduling_of(original):
+                return f"nodes {name} takes other pods than before"
+        return ""
+
+    return Check("the rest of the cluster is kept", fails)
+
+
+def _scheduling_of(node: Object) -> tuple[object, ...]:
+    spec = node["spec"]
+    taints = [
+        (taint["key"], taint.get("value", ""), taint["effect"])
+        for taint in spec.get("taints") or ()
+        if not taint["key"].startswith(_NODE_TAINTS)
+    ]
+    return bool(spec.get("unschedulable")), sorted(taints), node["metadata"].get("labels")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from env_core.verify.checks._model import Check
 from env_core.verify.view import View
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def answers_within(
@@ -36,7 +40,7 @@ def work_is_kept(namespace: str, config_map: str, key: str, at_least: int) -> Ch
         if found is None:
             return f"configmap {config_map} is gone"
         value = (found.get("data") or {}).get(key, "")
-        if not value.isdigit() or int(value) < at_least:
+        if not _NUMBER.fullmatch(value) or int(value) < at_least:
             return f"{key} is {value!r}: requests do less than they should"
         return ""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from env_core.verify.checks._model import Check
 from env_core.verify.view import View
-from env_core.world import Object
+from env_core.world import Object, Objects
 
 
-def _stranger(namespace: str, labels: dict[str, str]) -> Object:
+def _stranger(namespace: str, labels: dict[str, str], address: str) -> Object:
     return {
         "metadata": {"namespace": namespace, "name": "stranger", "uid": "", "labels": labels},
         "spec": {},
-        "status": {},
+        "status": {"podIP": address, "podIPs": [{"ip": address}]} if address else {},
     }
 
 
@@ -30,16 +30,57 @@ def reachable(namespace: str, source: str, target: str, port: int) -> Check:
     return Check(f"{source} may reach {target}:{port}", fails)
 
 
-def closed_to_strangers(namespace: str, target: str, port: int) -> Check:
-    """A pod that no policy names may not connect to the Deployment's pods."""
+def closed_to_strangers(namespace: str, target: str, port: int, source: str) -> Check:
+    """Only pods of `source` may connect to those of `target`, and only to `port`, as far as policies can tell.
+
+    Strangers are tried, with and without an address; and no policy that selects the target's pods lets in anybody
+    but pods with the labels that `source` selects its own by.
+    """
 
     def fails(view: View) -> str:
         targets = view.pods_of(namespace, target)
         if not targets:
             return f"{target} has no pod"
-        for where in (namespace, "default"):
-            if any(view.can_connect(_stranger(where, {"app": "stranger"}), pod, port) for pod in targets):
-                return f"{target}:{port} is open to strangers in {where}"
+        for where in (namespace, "default", "kube-system"):
+            for address in ("", "10.244.250.250", "203.0.113.7"):
+                stranger = _stranger(where, {"app": "stranger"}, address)
+                if any(view.can_connect(stranger, pod, port) for pod in targets):
+                    return f"{target}:{port} is open to strangers in {where}"
+        owner = view.get("deployments.apps", namespace, source)
+        wanted = (owner["spec"]["selector"].get("matchLabels") or {}) if owner is not None else {}
+        for policy in view.list("networkpolicies.networking.k8s.io", namespace):
+            if _lets_in_others(view, policy, targets, wanted, port):
+                return f"policy {policy['metadata']['name']} opens {target} to more than {source}"
         return ""
 
     return Check(f"{target}:{port} is closed to strangers", fails)
+
+
+def _lets_in_others(view: View, policy: Object, targets: Objects, wanted: dict[str, str], port: int) -> bool:
+    spec = policy["spec"]
+    if "Ingress" not in (spec.get("policyTypes") or ("Ingress",)):
+        return False
+    if not any(
+        view.label_selector_matches(spec.get("podSelector") or {}, pod["metadata"].get("labels") or {})
+        for pod in targets
+    ):
+        return False
+    return any(not _is_rule_for(rule, wanted, port) for rule in spec.get("ingress") or ())
+
+
+def _is_rule_for(rule: Object, wanted: dict[str, str], port: int) -> bool:
+    ports, peers = rule.get("ports") or (), rule.get("from") or ()
+    are_ports_right = all(
+        entry.get("protocol", "TCP") == "TCP"
+        and (not isinstance(entry.get("port"), int) or entry["port"] == port)
+        and entry.get("port") is not None
+        and "endPort" not in entry
+        for entry in ports
+    )
+    are_peers_right = all(
+        "ipBlock" not in peer
+        and "namespaceSelector" not in peer
+        and wanted.items() <= ((peer.get("podSelector") or {}).get("matchLabels") or {}).items()
+        for peer in peers
+    )
+    return bool(peers) and bool(wanted) and bool(ports) and are_ports_right and are_peers_right

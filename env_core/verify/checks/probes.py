@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import Options
 from env_core.cluster import Cluster
 from env_core.objects.conditions import is_pod_ready
@@ -26,9 +27,12 @@ def silent_starts_stay_out(namespace: str, deployment: str, config_map: str, con
             return f"deployment {deployment} has no ready pod"
         trial = _fork(view)
         admin = trial.client()
-        admin.patch("configmaps", namespace, config_map, {"data": config})
-        for pod in view.pods_of(namespace, deployment):
-            admin.delete("pods", namespace, pod["metadata"]["name"], Options(grace_period_seconds=1))
+        try:
+            admin.patch("configmaps", namespace, config_map, {"data": config})
+            for pod in view.pods_of(namespace, deployment):
+                admin.delete("pods", namespace, pod["metadata"]["name"], Options(grace_period_seconds=1))
+        except StatusError as error:
+            return f"configmap {config_map} cannot be tried out: {error.message}"
         seen = View(trial)
         for _ in range(_START_MS // _LOOK_MS):
             trial.advance(_LOOK_MS)

@@ -41,9 +41,12 @@ def host_names_service(namespace: str, deployment: str, config_map: str, key: st
             return f"{key} is empty or {deployment} has no ready pod"
         if target["spec"].get("clusterIP") not in view.resolves_to(pods[0], host):
             return f"{key} does not lead to service {service}"
-        # Only a name that follows the Service counts: an address would break with the next re-creation.
-        if host.replace(".", "").isdigit():
-            return f"{key} is an address"
+        # Only the Service's own name counts: an address, also one in a name's clothes, breaks with the next
+        # re-creation, and an alias with whoever keeps it.
+        full = f"{service}.{namespace}.svc.cluster.local"
+        name = host.lower().removesuffix(".")
+        if name != service and not (name.startswith(f"{service}.{namespace}") and full.startswith(name)):
+            return f"{key} goes a way round service {service}"
         return ""
 
     return Check(f"{config_map}.{key} names service {service}", fails)

@@ -37,6 +37,7 @@ from env_core.kubectl.writes import (
     describe_target,
     options_of,
     result_printer_of,
+    unversioned,
     validation_of,
     with_source,
     without_nulls,

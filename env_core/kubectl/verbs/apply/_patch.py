@@ -15,7 +15,7 @@ from env_core.kubectl.context import Context
 from env_core.kubectl.last_applied import original_text
 from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, Screen
-from env_core.kubectl.writes import describe_target, error_message, with_source
+from env_core.kubectl.writes import describe_target, error_message, unversioned, with_source
 from env_core.objects.jsonout import to_compact_json
 from env_core.objects.patch_merge import (
     PatchError,

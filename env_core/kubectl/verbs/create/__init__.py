@@ -27,6 +27,7 @@ from env_core.kubectl.writes import (
     VALIDATE,
     options_of,
     result_printer_of,
+    unversioned,
     validation_of,
     with_source,
 )

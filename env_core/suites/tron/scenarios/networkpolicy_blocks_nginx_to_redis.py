@@ -35,7 +35,7 @@ def _inject(cluster: Cluster, params: Params) -> None:
 def _goals(_params: Params) -> tuple[Check, ...]:
     return (
         reachable(NAMESPACE, "nginx", "redis", 6379),
-        closed_to_strangers(NAMESPACE, "redis", 6379),
+        closed_to_strangers(NAMESPACE, "redis", 6379, "nginx"),
         host_names_service(NAMESPACE, "nginx", "app-config", "REDIS_HOST", "redis"),
         deployment_serves(NAMESPACE, "nginx"),
         answers(HOST, "/data"),

@@ -19,6 +19,7 @@ ANNOTATIONS = ("review-window-a", "review-window-b", "audit-followup")
 DRIFTS = ("host", "selector")
 WAITS_MS = (60000, 180000, 300000)
 _SHADOW = "redis-shadow"
+_NOTE = "ops.example.com/change"
 
 
 def _draw(stream: Stream) -> Params:
@@ -32,7 +33,7 @@ def _draw(stream: Stream) -> Params:
 
 def _inject(cluster: Cluster, params: Params) -> None:
     colleague = cluster.client(COLLEAGUE)
-    note = {"metadata": {"annotations": {"ops.example.com/change": params["annotation"]}}}
+    note = {"metadata": {"annotations": {_NOTE: params["annotation"]}}}
     colleague.patch("ingresses", NAMESPACE, "tron-ingress", note)
     cluster.advance(20_000)
     if params["drift"] == "host":
@@ -59,7 +60,7 @@ def deny_egress(cluster: Cluster, name: str) -> None:
 def _goals(_params: Params) -> tuple[Check, ...]:
     return (
         reachable(NAMESPACE, "nginx", "redis", 6379),
-        closed_to_strangers(NAMESPACE, "redis", 6379),
+        closed_to_strangers(NAMESPACE, "redis", 6379, "nginx"),
         service_reaches(NAMESPACE, "redis", "redis"),
         host_names_service(NAMESPACE, "nginx", "app-config", "REDIS_HOST", "redis"),
         environment_follows_config(NAMESPACE, "nginx", "redis-bridge", "REDIS_HOST", "app-config"),
@@ -73,7 +74,8 @@ def _allowance(params: Params) -> Allowance:
     changes = {("services", "redis", "selector"), ("configmaps", "app-config", "data.REDIS_HOST")}
     policies = "networkpolicies.networking.k8s.io"
     changes.add((policies, params["policy"], "spec"))
-    return Allowance(changes=frozenset(changes), additions=frozenset({policies}))
+    note = ("ingresses.networking.k8s.io", "tron-ingress", _NOTE, params["annotation"])
+    return Allowance(changes=frozenset(changes), additions=frozenset({policies}), notes=frozenset({note}))
 
 
 def _drift_repair(params: Params) -> Script:

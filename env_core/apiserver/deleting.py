@@ -1,0 +1,130 @@
+"""Delete: preconditions, finalizers, grace, and what goes with the write that frees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from env_core.apiserver import errors, reading
+from env_core.apiserver.admitting import admit_validating, attributes_of
+from env_core.apiserver.kind import Kind
+from env_core.apiserver.request import ApiRequest, ApiResponse, Options
+from env_core.sim.timefmt import rfc3339
+from env_core.world import Object
+
+if TYPE_CHECKING:
+    from env_core.apiserver.server import ApiServer
+
+
+def delete(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    """Delete an object, at once or gracefully, as its kind, finalizers and the options say."""
+    old = reading.existing(server, request, kind)
+    options = request.options
+    metadata = old["metadata"]
+    if options.precondition_uid and options.precondition_uid != metadata["uid"]:
+        why = f"Precondition failed: UID in precondition: {options.precondition_uid}, UID in object meta: {metadata['uid']}"
+        raise errors.conflict(kind.group, kind.plural, request.name, why)
+    if (
+        options.precondition_resource_version
+        and options.precondition_resource_version != metadata["resourceVersion"]
+    ):
+        why = (
+            f"Precondition failed: ResourceVersion in precondition: {options.precondition_resource_version}, "
+            f"ResourceVersion in object meta: {metadata['resourceVersion']}"
+        )
+        raise errors.conflict(kind.group, kind.plural, request.name, why)
+    admit_validating(server, attributes_of(server, request, kind, "DELETE", None, old), None)
+    finalizers = _deletion_finalizers(metadata.get("finalizers", []), options.propagation_policy)
+    grace = _grace(kind, old, options)
+    if options.dry_run:
+        return ApiResponse(200, old)
+    holds_namespace = kind.resource == "namespaces" and bool((old.get("spec") or {}).get("finalizers"))
+    if not finalizers and grace == 0 and not holds_namespace:
+        server.store.remove(kind.resource, metadata.get("namespace", ""), request.name)
+        return ApiResponse(200, _deleted_status(kind, old))
+    marked = _marked(server, old, finalizers, grace)
+    if marked is not old:
+        if kind.resource == "namespaces":
+            marked = {**marked, "status": {**marked.get("status", {}), "phase": "Terminating"}}
+        marked = server.store.put(kind.resource, marked)
+    return ApiResponse(200, marked)
+
+
+def delete_collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    """Delete every object that a list would return."""
+    listed = reading.listed(server, request, kind).object
+    for item in listed["items"]:
+        metadata = item["metadata"]
+        one = ApiRequest(
+            verb="delete", resource=request.resource, namespace=metadata.get("namespace", ""), name=metadata["name"],
+            identity=request.identity, options=Options(propagation_policy=request.options.propagation_policy, grace_period_seconds=request.options.grace_period_seconds),
+        )  # fmt: skip
+        delete(server, one, kind)
+    return ApiResponse(200, listed)
+
+
+def _deletion_finalizers(finalizers: list[str], policy: str) -> list[str]:
+    kept = (
+        [entry for entry in finalizers if entry not in ("orphan", "foregroundDeletion")]
+        if policy
+        else finalizers
+    )
+    if policy == "Foreground":
+        return [*kept, "foregroundDeletion"]
+    if policy == "Orphan":
+        return [*kept, "orphan"]
+    return kept
+
+
+def _grace(kind: Kind, old: Object, options: Options) -> int:
+    if kind.grace is None:
+        return 0
+    wanted = kind.grace(old)
+    if wanted and options.grace_period_seconds is not None:
+        return options.grace_period_seconds if options.grace_period_seconds >= 0 else 1
+    return wanted
+
+
+def _marked(server: ApiServer, old: Object, finalizers: list[str], grace: int) -> Object:
+    metadata = old["metadata"]
+    changed = dict(metadata)
+    if finalizers != metadata.get("finalizers", []):
+        changed["finalizers"] = finalizers
+    if "deletionTimestamp" not in metadata:
+        # The timestamp is when the object is meant to be gone: now plus the grace period.
+        changed["deletionTimestamp"] = rfc3339(server.loop.now_ms + grace * 1000)
+        changed["deletionGracePeriodSeconds"] = grace
+        if "generation" in metadata:
+            changed["generation"] = metadata["generation"] + 1
+    elif grace < metadata.get("deletionGracePeriodSeconds", 0):
+        changed["deletionTimestamp"] = rfc3339(server.loop.now_ms + grace * 1000)
+        changed["deletionGracePeriodSeconds"] = grace
+    if changed == metadata:
+        return old
+    return {**old, "metadata": changed}
+
+
+def _deleted_status(kind: Kind, old: Object) -> Object:
+    metadata = old["metadata"]
+    details = {"name": metadata["name"], "kind": kind.plural, "uid": metadata["uid"]}
+    if kind.group:
+        details["group"] = kind.group
+    return {"apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Success", "details": details}
+
+
+def is_finished(body: Object) -> bool:
+    """Whether a terminating object has nothing left that holds it: it goes with this write."""
+    metadata = body["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    if body["kind"] == "Namespace" and (body.get("spec") or {}).get("finalizers"):
+        return False
+    return not metadata.get("deletionGracePeriodSeconds")
+
+
+def stored(server: ApiServer, kind: Kind, body: Object) -> Object:
+    """Store a new version; what was waiting for it to go, goes."""
+    stored = server.store.put(kind.resource, body)
+    if is_finished(body):
+        metadata = body["metadata"]
+        return server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"]) or stored
+    return stored

@@ -1,0 +1,73 @@
+"""Writes to part of an object: its scale, and subresources with a strategy of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from env_core.apiserver import errors, patching, reading
+from env_core.apiserver.decoding import decode_body
+from env_core.apiserver.deleting import stored
+from env_core.apiserver.kind import Kind, SubresourceWrite
+from env_core.apiserver.replacing import refuse, replace, spec_changed
+from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.objects.problems import Problem
+
+if TYPE_CHECKING:
+    from env_core.apiserver.server import ApiServer
+
+
+def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: SubresourceWrite) -> ApiResponse:
+    """Write through a subresource whose strategy says which part of the object may change."""
+    old = reading.existing(server, request, kind)
+    if request.verb == "patch":
+        wanted, warnings = patching.apply(request, kind, old).object, tuple[str, ...]()
+    else:
+        wanted, warnings = decode_body(request, kind, request.body)
+    version = (wanted.get("metadata") or {}).get("resourceVersion")
+    if version and version != old["metadata"]["resourceVersion"]:
+        raise errors.conflict(kind.group, kind.plural, request.name)
+    body = strategy.prepare(kind.default(wanted), old)
+    if body == old:
+        return ApiResponse(200, old, warnings)
+    if kind.has_generation and spec_changed(body, old):
+        generation = old["metadata"].get("generation", 0) + 1
+        body = {**body, "metadata": {**body["metadata"], "generation": generation}}
+    refuse(kind, body, strategy.validate(body, old))
+    if request.options.dry_run:
+        return ApiResponse(200, body, warnings)
+    return ApiResponse(200, stored(server, kind, body), warnings)
+
+
+def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Any) -> ApiResponse:
+    """Write the replicas of an object's scale."""
+    assert kind.scale is not None
+    if not isinstance(scale, dict):
+        raise errors.bad_request("the body of a scale request must be an object")
+    old = reading.existing(server, request, kind)
+    replicas = (scale.get("spec") or {}).get("replicas", 0)
+    wanted_version = (scale.get("metadata") or {}).get("resourceVersion")
+    if wanted_version and wanted_version != old["metadata"]["resourceVersion"]:
+        raise errors.conflict(kind.group, kind.plural, request.name)
+    if not isinstance(replicas, int) or isinstance(replicas, bool):
+        raise errors.bad_request(
+            "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"
+        )
+    if replicas < 0:
+        problem = Problem(
+            "FieldValueInvalid", "spec.replicas", str(replicas), "must be greater than or equal to 0"
+        )
+        raise errors.invalid("autoscaling", "Scale", request.name, [problem])
+    body = {**old, "spec": {**old["spec"], "replicas": replicas}}
+    done = replace(server, _plain(request), kind, old, body)
+    return ApiResponse(200, reading.scale_of(kind, done.object))
+
+
+def _plain(request: ApiRequest) -> ApiRequest:
+    return ApiRequest(
+        verb="update",
+        resource=request.resource,
+        namespace=request.namespace,
+        name=request.name,
+        identity=request.identity,
+        options=request.options,
+    )
