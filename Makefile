@@ -15,7 +15,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lock tables bench serve baseline openenv-install openenv-check docker-build docker-smoke ci clean
+.PHONY: help run test check format lock tables docs bench serve baseline openenv-install openenv-check docker-build docker-smoke ci clean
 
 help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ lock: $(VENV)/.developing  ## Resolve the dependencies again and write the locks
 tables: $(VENV)/.developing  ## Derive the API tables from the recorded facts again.
 	$(PY) -m env_core.apiserver.data._generate
 	$(PY) -m env_core.apiserver.data._generate_rbac tests/golden
+
+docs: $(VENV)/.developing  ## Write the generated pages of docs/ again.
+	$(PY) -m env_core.catalogue docs
 
 bench: $(VENV)/.developing  ## Measure against the budgets, beside a peer in the same run; writes bench.json.
 	$(PY) -m tests.bench --json bench.json

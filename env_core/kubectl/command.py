@@ -34,6 +34,7 @@ COMMAND_ORDER = (
 """All commands of the real binary, in the order of its command groups: suggestions name them in it."""
 
 _SUGGEST_FOR = {"list": "get", "ls": "get", "inspect": "describe", "remove": "delete", "rm": "delete"}
+_BYTES = re.compile("[\ud800-\udfff]")
 _TIMEOUT = re.compile(r"\d+|(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+")
 _TIMEOUT_TEXT = (
     "Invalid timeout value. Timeout must be a single integer in seconds, "
@@ -61,6 +62,11 @@ def run(argv: list[str], ctx: Context) -> Output:
     command works on a copy.
     """
     screen = Screen()
+    if _BYTES.search(ctx.stdin):
+        ctx.stdin = _BYTES.sub("\ufffd", ctx.stdin)
+    if argv[:2] != ["create", "secret"]:
+        # Go's JSON replaces what is no UTF-8; a Secret's values are bytes.
+        argv = [_BYTES.sub("\ufffd", word) for word in argv]
     try:
         return _run(argv, ctx, screen)
     except HelpWanted as wanted:
@@ -78,7 +84,7 @@ def _run(argv: list[str], ctx: Context, screen: Screen) -> Output:
     top = root()
     if argv[:1] == ["help"]:
         return _help(argv[1:], screen)
-    known = _parsed(tuple(argv))
+    known = parsed(tuple(argv))
     if known is None:
         verb, path, rest = find_verb(top, argv)
         if verb is top:
@@ -104,7 +110,7 @@ def _run(argv: list[str], ctx: Context, screen: Screen) -> Output:
 
 
 @lru_cache(maxsize=4096)
-def _parsed(argv: tuple[str, ...]) -> Args | None:
+def parsed(argv: tuple[str, ...]) -> Args | None:
     """Return the arguments of a line that parses without a word to say about it, None for any other."""
     quiet = Screen()
     verb, path, rest = find_verb(root(), list(argv))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from env_core.cluster import Cluster
+from env_core.programs import Request
 from env_core.sim.rng import Stream
 from env_core.verify.checks import Check
 from env_core.verify.checks.keep import Allowance
@@ -18,6 +19,14 @@ Script = tuple[str, ...]
 
 
 WAIT_SPREAD_MS = 45_000
+_VISIT_PAUSE_MS = 10_000
+
+
+def visited(cluster: Cluster, times: int = 2) -> None:
+    """Let users ask for data before anybody is paged, so that logs tell of it."""
+    for _ in range(times):
+        cluster.network.request_ingress(Request(path="/data", host=HOST, timeout_ms=3_000))
+        cluster.advance(_VISIT_PAUSE_MS)
 
 
 def drawn_wait(stream: Stream, waits_ms: tuple[int, ...]) -> str:

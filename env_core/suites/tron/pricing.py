@@ -58,7 +58,15 @@ def is_mutating(argv: list[str]) -> bool:
     verb, sub = verb_of(argv)
     if verb == "rollout":
         return sub not in _ROLLOUT_READS and sub != ""
-    return verb != "" and verb not in _READS
+    return verb != "" and verb not in _READS and not _only_tries(argv)
+
+
+def _only_tries(argv: list[str]) -> bool:
+    """Whether the flags, as kubectl reads them, make a changing verb show what it would do or what there is."""
+    args = command.parsed(tuple(argv[1:]))
+    if args is None:
+        return False
+    return args.values.get("dry-run", "none") in ("client", "server") or args.values.get("list") is True
 
 
 _OBJECT_READS = frozenset(

@@ -8,7 +8,12 @@ from __future__ import annotations
 from env_core.suites.tron.pricing import EDIT, REFUSED, is_mutating, verb_of
 
 EXIT_CODE = 2
-_INTERACTIVE = frozenset({"attach", "port-forward", "proxy"})
+_INTERACTIVE = {
+    "attach": "use logs",
+    "port-forward": "use curl, or kubectl exec … -- curl",
+    "proxy": "use kubectl get --raw",
+}
+"""Verbs that wait for a person, and what does their work."""
 _IDENTITY_FLAGS = (
     "--kubeconfig",
     "--server",
@@ -54,7 +59,9 @@ def check_line(line: str, commands: list[list[str]]) -> None:
     if not first:
         raise Refusal("empty command: send one line that begins with kubectl or curl")
     if first not in ("kubectl", "curl"):
-        raise Refusal(f"{first!r} refused: the command must begin with kubectl or curl")
+        raise Refusal(
+            f"{first!r} refused: the line must begin with kubectl or curl; pipes, ;, && and here-documents may follow"
+        )
     for argv in commands:
         check_command(argv)
 
@@ -83,9 +90,10 @@ def _check_kubectl(argv: list[str]) -> None:
     if verb == "edit":
         raise Refusal("kubectl edit refused: there is no editor; use patch, set or apply", EDIT)
     if verb in _INTERACTIVE:
-        raise Refusal(f"kubectl {verb} refused: it is interactive")
+        raise Refusal(f"kubectl {verb} refused: it is interactive; {_INTERACTIVE[verb]}")
     if verb in ("exec", "debug", "run") and _wants_terminal(own):
-        raise Refusal(f"kubectl {verb} with a terminal (-t, --tty) refused: it is interactive")
+        text = "it is interactive; leave -t out and give the command after --"
+        raise Refusal(f"kubectl {verb} with a terminal (-t, --tty) refused: {text}")
     if is_mutating(argv) and verb != "exec" and _names_replicaset(own, sub):
         raise Refusal("changing a ReplicaSet refused: change its owner instead")
 

@@ -6,7 +6,7 @@ from env_core.cluster import Cluster
 from env_core.scenarios.platform import DELIVERY, wait_healthy
 from env_core.sim.rng import Stream
 from env_core.sim.timefmt import rfc3339
-from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script, drawn_wait
+from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script, drawn_wait, visited
 from env_core.verify.checks import Check
 from env_core.verify.checks.keep import Allowance
 from env_core.verify.checks.services import answers, host_names_service
@@ -29,6 +29,7 @@ def _inject(cluster: Cluster, params: Params) -> None:
     if params["is_rolled_out"] == "yes":
         wait_healthy(cluster, NAMESPACE)
     cluster.advance(int(params["wait_ms"]))
+    visited(cluster)
 
 
 def roll_out_host(cluster: Cluster, host: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
-from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script, drawn_wait
+from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script, drawn_wait, visited
 from env_core.suites.tron.scenarios.bad_rollout_wrong_redis_host import roll_out_host
 from env_core.suites.tron.scenarios.service_selector_mismatch import break_selector
 from env_core.verify.checks import Check
@@ -44,6 +44,7 @@ def _inject(cluster: Cluster, params: Params) -> None:
         cluster.advance(30_000)
     deny_egress(cluster, params["policy"])
     cluster.advance(int(params["wait_ms"]))
+    visited(cluster)
 
 
 def deny_egress(cluster: Cluster, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
-from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script, drawn_wait
+from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario, Script, drawn_wait, visited
 from env_core.verify.checks import Check
 from env_core.verify.checks.keep import Allowance
 from env_core.verify.checks.services import answers, service_reaches
@@ -22,6 +22,7 @@ def _draw(stream: Stream) -> Params:
 def _inject(cluster: Cluster, params: Params) -> None:
     break_selector(cluster, params["selector"])
     cluster.advance(int(params["wait_ms"]))
+    visited(cluster)
 
 
 def break_selector(cluster: Cluster, value: str) -> None:
