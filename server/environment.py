@@ -70,9 +70,9 @@ class KubeResetRequest(ResetRequest):
         return entry["suite"], entry["task"], entry["seed"] if self.seed is None else self.seed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Frame:
-    """One answer, before it takes the form of a transport."""
+    """One answer, before it takes the form of a transport. Never changed; not frozen, as every step makes one."""
 
     observation: dict[str, Any]
     reward: float | None

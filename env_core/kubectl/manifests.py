@@ -17,7 +17,15 @@ from env_core.kubectl.screen import Failure
 from env_core.objects.jsonout import to_compact_json
 from env_core.world import Object
 
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+_MAY_BE_DEEP = re.compile(r"(?m)^ {100}|^(?:- ){60}|(?:- ?){60}")
 _SEPARATOR = re.compile(r"(?:^|\n)---[^\n]*(?:\n|\Z)")
+_BYTES = re.compile("[\ud800-\udfff]")
+_DIGITS_MAX = 300
+_DEPTH_MAX = 100
+"""Deeper documents are refused in the words that Go keeps for a depth of 10000."""
+_NODES_MAX = 100_000
+_TOO_DEEP = "exceeded max depth of 10000"
 _TRUE_FALSE = "y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON|n|N|no|No|NO|false|False|FALSE|off|Off|OFF"
 
 
@@ -44,10 +52,13 @@ def _bool(loader: Any, node: Any) -> bool:
     return str(loader.construct_scalar(node)).lower() in ("y", "yes", "true", "on")
 
 
-def _int(loader: Any, node: Any) -> int:
+def _int(loader: Any, node: Any) -> int | str:
     text = str(loader.construct_scalar(node)).replace("_", "")
     digits = text.lstrip("+-")
     sign = -1 if text.startswith("-") else 1
+    if len(digits) > _DIGITS_MAX:
+        # No number that Go could hold: it stays text.
+        return text
     if digits[:2] in ("0b", "0x", "0o"):
         return sign * int(digits, 0)
     return sign * int(digits, 8 if len(digits) > 1 and digits[0] == "0" else 10)
@@ -109,6 +120,7 @@ class Manifests:
 def read_manifests(text: str, source: str) -> Manifests:
     """Return the objects of `text`; `source` is the path, or STDIN, that errors name."""
     objects: list[Object] = []
+    text = _BYTES.sub("\ufffd", text)
     try:
         for document in _documents(text, source):
             objects.extend(_flat(_checked(document, source)))
@@ -135,13 +147,15 @@ def _json_documents(text: str, source: str) -> Any:
             at += 1
         if at >= len(text):
             return
+        if text.count("{") + text.count("[") > _DEPTH_MAX and _bracket_depth(text) > _DEPTH_MAX:
+            raise Failure(f"error parsing {source}: json: {_TOO_DEEP}")
         try:
             value, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
             # Not JSON after all: YAML flow style starts with a brace too.
             if at == 0:
                 try:
-                    value = yaml.load(text, Loader=_Loader)
+                    value = None if _structure_problem(text) else yaml.load(text, Loader=_Loader)
                 except (yaml.YAMLError, _KeyProblem):
                     value = None
                 if isinstance(value, dict):
@@ -168,7 +182,9 @@ def _json_problem(text: str, error: json.JSONDecodeError) -> str:
 
 def _yaml_document(part: str, source: str) -> Any:
     try:
-        return yaml.load(part, Loader=_Loader)
+        text = _structure_problem(part)
+        if not text:
+            return yaml.load(part, Loader=_Loader)
     except _KeyProblem as problem:
         text = str(problem)
     except yaml.MarkedYAMLError as error:
@@ -176,6 +192,51 @@ def _yaml_document(part: str, source: str) -> Any:
     except yaml.YAMLError as error:
         text = str(error)
     raise Failure(f"error parsing {source}: error converting YAML to JSON: yaml: {text}")
+
+
+def _bracket_depth(text: str) -> int:
+    depth = deepest = 0
+    for bracket in _BRACKETS.findall(text):
+        if bracket in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in "}]":
+            depth -= 1
+    return deepest
+
+
+def _structure_problem(part: str) -> str:
+    """Return go-yaml's words for a document that is too deep or that its aliases blow up, "" for others.
+
+    Source: gopkg.in/yaml decode.go (document contains excessive aliasing, anchor value contains itself).
+    """
+    is_aliased = "*" in part and "&" in part
+    if not is_aliased and not _MAY_BE_DEEP.search(part) and part.count("{") + part.count("[") <= _DEPTH_MAX:
+        return ""
+    sizes: dict[str, int] = {}
+    open_nodes: list[tuple[str | None, int]] = []
+    nodes = 0
+    for event in yaml.parse(part, Loader=_Loader):
+        if isinstance(event, yaml.AliasEvent):
+            if any(anchor == event.anchor for anchor, _ in open_nodes):
+                return f"anchor '{event.anchor}' value contains itself"
+            nodes += sizes.get(event.anchor or "", 0)
+        elif isinstance(event, yaml.ScalarEvent):
+            nodes += 1
+            if event.anchor:
+                sizes[event.anchor] = 1
+        elif isinstance(event, yaml.CollectionStartEvent):
+            open_nodes.append((event.anchor, nodes))
+            nodes += 1
+            if len(open_nodes) > _DEPTH_MAX:
+                return _TOO_DEEP
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_nodes.pop()
+            if anchor:
+                sizes[anchor] = nodes - before
+        if nodes > _NODES_MAX:
+            return "document contains excessive aliasing"
+    return ""
 
 
 def _yaml_problem(part: str, error: yaml.MarkedYAMLError) -> str:

@@ -187,11 +187,14 @@ def _main_file(argv: tuple[str, ...]) -> str:
     )
 
 
+def _mounted(container: Container) -> _Files:
+    # Every pod's token differs; leaving it out lets pods of one configuration share the parsed site.
+    return tuple(item for item in container.files.items() if not item[0].startswith(_TOKEN_DIRECTORY))
+
+
 def site_of(container: Container) -> Site | str:
     """Return what a container's nginx serves, or why its configuration is refused."""
-    # Every pod's token differs; leaving it out lets pods of one configuration share the parsed site.
-    mounted = tuple(item for item in container.files.items() if not item[0].startswith(_TOKEN_DIRECTORY))
-    return _site(container.image, mounted, _main_file(final_argv(container)))
+    return _site(container.image, _mounted(container), _main_file(final_argv(container)))
 
 
 def _entrypoint_log(container: Container) -> list[Line]:
@@ -229,7 +232,7 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
     name = argv[0].rpartition("/")[2]
     if name not in ("nginx", "nginx-debug"):
         return None
-    site = _site(container.image, tuple(container.files.items()), _main_file(argv))
+    site = _site(container.image, _mounted(container), _main_file(argv))
     has_entrypoint = bool(container.argv) and container.argv[0] == _ENTRYPOINT
     log = _entrypoint_log(container) if has_entrypoint else []
     start_ms = stretched_ms(25, container.cpu_limit_millis) + 35

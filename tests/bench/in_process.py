@@ -31,6 +31,10 @@ def warm() -> None:
         episode = mix.begin(task, 1)
         for at in range(mix.STEPS):
             mix.step(episode, mix.command(at))
+    # As the server does before it answers its first client.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def incident_of(episode: Episode) -> TronIncident:

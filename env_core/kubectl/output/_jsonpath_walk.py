@@ -38,7 +38,7 @@ class Walk:
         "_pending_ends",
         "_pending_ranges",
         "_range_depth",
-        "_work",
+        "work",
     )
 
     def __init__(self, nodes: tuple[Node, ...], *, allow_missing: bool) -> None:
@@ -48,7 +48,8 @@ class Walk:
         self._pending_ends = 0
         self._range_depth = 0
         self._ended_at = -1
-        self._work = 0
+        self.work = 0
+        """How many values were visited."""
 
     def results(self, subject: Any, start: int = 0) -> list[list[Any]]:
         """Return what each action from `start` on finds in `subject`, up to the end of its range.
@@ -82,8 +83,8 @@ class Walk:
         return found
 
     def _spend(self, amount: int) -> None:
-        self._work += amount + 1
-        if self._work > _WORK_MAX:
+        self.work += amount + 1
+        if self.work > _WORK_MAX:
             raise JSONPathError("template is too complex")
 
     def _visit(self, values: list[Any], node: Node) -> list[Any]:

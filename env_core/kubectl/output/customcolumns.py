@@ -11,6 +11,9 @@ from env_core.objects.goformat import value_text
 from env_core.objects.tabwriter import TabWriter
 
 _CELL_MAX: Final = 1_000_000
+_COLUMNS_MAX: Final = 200
+_WORK_MAX: Final = 1_000_000
+"""Values visited for one table."""
 
 
 class CustomColumnsError(Exception):
@@ -98,10 +101,19 @@ def render(columns: tuple[Column, ...], subject: dict[str, Any], *, no_headers: 
     if not no_headers:
         writer.write("\t".join(column.header for column in columns) + "\n")
     try:
+        if len(columns) > _COLUMNS_MAX:
+            raise JSONPathError("template is too complex")
         paths = [compiled(column.template) for column in columns]
         items = subject.get("items")
+        work = 0
         for item in items if isinstance(items, list) else [subject]:
-            cells = [_cell(path.find(item)) for path in paths]
+            cells: list[str] = []
+            for path in paths:
+                walk = path.walk()
+                cells.append(_cell(walk.results(item)))
+                work += walk.work
+                if work > _WORK_MAX:
+                    raise JSONPathError("template is too complex")
             writer.write("\t".join(cells) + "\n")
     except JSONPathError as error:
         raise CustomColumnsError(str(error), writer.flush()) from error

@@ -34,7 +34,11 @@ class JSONPath:
         Raises:
             JSONPathError: with client-go's text; a missing field is an error only when not allowed.
         """
-        return Walk(self._nodes, allow_missing=allow_missing).results(subject)
+        return self.walk(allow_missing=allow_missing).results(subject)
+
+    def walk(self, *, allow_missing: bool = True) -> Walk:
+        """Return an evaluation that has not begun, whose work can be asked for afterwards."""
+        return Walk(self._nodes, allow_missing=allow_missing)
 
     def render(self, subject: Any, *, allow_missing: bool = True, as_json: bool = False) -> str:
         """Return what `kubectl -o jsonpath=` prints for `subject` (or jsonpath-as-json).

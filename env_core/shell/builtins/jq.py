@@ -66,6 +66,8 @@ def _run(process: Process, argv: list[str]) -> Output:
             return _compile_failed(source, errors)
     except CompileProblem as problem:
         return _compile_failed(source, problem.errors)
+    except RecursionError:
+        return _compile_failed(source, [("the filter is nested too deep", 0)])
     return _Run(process, options, tree, Scope(variables, {})).output()
 
 

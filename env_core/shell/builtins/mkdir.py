@@ -8,6 +8,9 @@ from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
 from env_core.world import Output
 
+_DEPTH_MAX = 256
+"""A path with more parts is longer than PATH_MAX allows in practice."""
+
 
 def _run(process: Process, argv: list[str]) -> Output:
     try:
@@ -19,6 +22,9 @@ def _run(process: Process, argv: list[str]) -> Output:
     out: list[str] = []
     problems: list[str] = []
     for name in options.operands:
+        if name.count("/") > _DEPTH_MAX:
+            problems.append(f"{argv[0]}: cannot create directory '{name}': File name too long\n")
+            continue
         try:
             process.fs.mkdir(process.path(name), parents=options.has("p") and name != "")
             if options.has("v"):

@@ -5,6 +5,7 @@ Source: SEEDS TR-12 to TR-33.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -38,6 +39,7 @@ SETTLE_MIN_MS = 12_000
 SETTLE_QUIET_MS = 3_000
 SETTLE_MAX_MS = 30_000
 OUTPUT_CHARS_DEFAULT = 16_000
+_BYTES = re.compile("[\ud800-\udfff]")
 WORKAROUND_BONUS = 0.1
 """What a healthy service earns above doing nothing when the repair is not durable. Source: DESIGN §3.8."""
 
@@ -236,6 +238,9 @@ class TronIncident:
             if not review.is_reading:
                 self._watch.catch_up()
             output = self._terminal.run(command, meter.check, COMMAND_LIMIT_MS)
+        except RecursionError:
+            # The last net below the limits of the parsers: a real program would run out of stack, too.
+            output = Output(stderr="Segmentation fault\n", exit_code=139)
         except refusals.Refusal as refusal:
             text = f"refused: {refusal}\n"
             return Output(stderr=text, exit_code=refusals.EXIT_CODE), refusal.cost, True, meter.has_changed
@@ -253,7 +258,9 @@ class TronIncident:
 
     def _bounded(self, output: Output) -> Output:
         chars_max = self._case.options.max_output_chars or OUTPUT_CHARS_DEFAULT
-        return Output(_cut(output.stdout, chars_max), _cut(output.stderr, chars_max), output.exit_code)
+        return Output(
+            _cut(_text(output.stdout), chars_max), _cut(_text(output.stderr), chars_max), output.exit_code
+        )
 
     # Judging
 
@@ -377,6 +384,13 @@ class _Meter:
             raise known.refusal.with_traceback(None)
         self.cost = round(self.cost + known.cost, 3)
         self.has_changed = self.has_changed or known.is_mutating
+
+
+def _text(text: str) -> str:
+    """Return printable Unicode: bytes that are none (lone surrogates, in the shell's strings) become U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if _BYTES.search(text) else text
 
 
 def _cut(text: str, chars_max: int) -> str:

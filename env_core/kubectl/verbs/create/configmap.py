@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Verb
@@ -44,11 +46,27 @@ def _run(ctx: Context, args: Args) -> Output:
     add_literals(args, add)
     add_env_files(ctx, args, "config", add)
     obj: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata_of(ctx, name)}
-    if data:
-        obj["data"] = data
+    texts = {key: value for key, value in data.items() if _is_text(value)}
+    if texts:
+        obj["data"] = texts
+    if len(texts) < len(data):
+        # What is no UTF-8 (lone surrogates stand for such bytes) goes to binaryData, as handleConfigMapFromFileSources does.
+        obj["binaryData"] = {
+            key: base64.b64encode(value.encode("utf-8", "surrogateescape")).decode()
+            for key, value in data.items()
+            if key not in texts
+        }
     if args.is_set("append-hash"):
         obj = {**obj, "metadata": {**obj["metadata"], "name": hashed_name(obj)}}
     return create_generated(ctx, args, "configmaps", obj, "failed to create configmap: ")
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 VERB = Verb(
