@@ -148,12 +148,14 @@ class Kind:
     deprecation: str = ""
     """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
 
-    @property
-    def api_version(self) -> str:
-        """The apiVersion of objects of this kind."""
-        return f"{self.group}/{self.version}" if self.group else self.version
+    api_version: str = field(init=False)
+    """The apiVersion of objects of this kind."""
+    resource: str = field(init=False)
+    """The group-qualified plural, "deployments.apps"; just "pods" for the core group."""
 
-    @property
-    def resource(self) -> str:
-        """The group-qualified plural, "deployments.apps"; just "pods" for the core group."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
+    def __post_init__(self) -> None:
+        # Computed once: every request asks for them several times.
+        object.__setattr__(
+            self, "api_version", f"{self.group}/{self.version}" if self.group else self.version
+        )
+        object.__setattr__(self, "resource", f"{self.plural}.{self.group}" if self.group else self.plural)

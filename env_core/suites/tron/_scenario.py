@@ -22,7 +22,7 @@ WAIT_SPREAD_MS = 45_000
 _VISIT_PAUSE_MS = 10_000
 
 
-def visited(cluster: Cluster, times: int = 2) -> None:
+def visited(cluster: Cluster, times: int = 1) -> None:
     """Let users ask for data before anybody is paged, so that logs tell of it."""
     for _ in range(times):
         cluster.network.request_ingress(Request(path="/data", host=HOST, timeout_ms=3_000))

@@ -43,6 +43,10 @@ class ServiceProbe:
         }
 
 
+UNKNOWN = ServiceProbe(0, 0, 0, -1.0)
+"""Before the first look."""
+
+
 class Watch:
     """The monitor's eye on one cluster: probes when asked, and puts off what cannot tell anything new.
 
@@ -53,7 +57,7 @@ class Watch:
 
     __slots__ = ("_cluster", "_equal", "_mark", "_put_off", "_summary", "_summary_revision", "_turns", "last")
 
-    def __init__(self, cluster: Cluster, last: ServiceProbe) -> None:
+    def __init__(self, cluster: Cluster, last: ServiceProbe = UNKNOWN) -> None:
         self._cluster = cluster
         self.last = last
         self._equal = 0

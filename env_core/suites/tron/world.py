@@ -55,7 +55,9 @@ def _begun(
     base = healthy(seed % VARIANTS)
     untouched = _broken(scenario, params, seed)
     cluster = untouched.fork()
-    probe = observing.probe(cluster)
+    watch = observing.Watch(cluster)
+    watch.settle()
+    probe = watch.last
     if probe.score != scenario.score_after:
         raise RuntimeError(
             f"seed {seed}: the incident did not take: score {probe.score}, expected {scenario.score_after}"
@@ -73,8 +75,6 @@ def _begun(
         hint=hint,
         untouched=untouched,
     )
-    watch = observing.Watch(cluster, probe)
-    watch.settle()
     return TronIncident(case, cluster, watch)
 
 
