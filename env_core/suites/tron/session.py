@@ -19,14 +19,7 @@ from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario
 from env_core.suites.tron.pricing import STEP_COST_MIN, is_mutating, only_reads_objects, price
 from env_core.tools.terminal import TIMED_OUT, Terminal
 from env_core.verify.checks import Check
-from env_core.verify.checks.keep import (
-    Baseline,
-    Elsewhere,
-    elsewhere_kept,
-    kept,
-    notes_kept,
-    nothing_added,
-)
+from env_core.verify.checks.keep import Baseline, Elsewhere, everything_kept
 from env_core.verify.verdict import Churn, Verdict, delete_pods, judge
 from env_core.verify.view import View
 from env_core.world import Object, Output
@@ -84,12 +77,7 @@ class Case:
     def keeps(self) -> tuple[Check, ...]:
         """Return the checks that every incident shares: nothing lost, nothing added."""
         allowance = self.scenario.allowance(self.params)
-        return (
-            *kept(NAMESPACE, self.baseline, allowance),
-            notes_kept(NAMESPACE, allowance),
-            nothing_added(NAMESPACE, self.baseline, allowance),
-            elsewhere_kept(self.elsewhere),
-        )
+        return everything_kept(NAMESPACE, self.baseline, self.elsewhere, allowance)
 
 
 class TronIncident:

@@ -104,6 +104,18 @@ def elsewhere_of(view: View, namespace: str) -> Elsewhere:
     )
 
 
+def everything_kept(
+    namespace: str, baseline: Baseline, elsewhere: Elsewhere, allowance: Allowance
+) -> tuple[Check, ...]:
+    """Return the checks that every incident shares: nothing lost, nothing added, nothing touched elsewhere."""
+    return (
+        *kept(namespace, baseline, allowance),
+        notes_kept(namespace, allowance),
+        nothing_added(namespace, baseline, allowance),
+        elsewhere_kept(elsewhere),
+    )
+
+
 def kept(namespace: str, baseline: Baseline, allowance: Allowance) -> tuple[Check, ...]:
     """Return one check per baseline object."""
     return tuple(
