@@ -211,6 +211,10 @@ class Episode:
             raise InvalidInput(
                 "command", f"must have at most {COMMAND_LENGTH_MAX} characters, got {len(command)}"
             )
+        try:
+            command.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput("command", "must be Unicode text without lone surrogates") from None
         step = self._incident.act(command)
         self.step_count += 1
         self.cumulative_reward = round(self.cumulative_reward + step.reward, 6)

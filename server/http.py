@@ -16,6 +16,7 @@ import orjson
 from fastapi import FastAPI, Request, Response
 from openenv.core.env_server.types import ResetRequest, ResetResponse, StepRequest, StepResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
 from kubedrill.models import KubeAction, KubeState
@@ -65,6 +66,9 @@ def with_refusals(handler: Handler) -> Handler:
             return refused(refusal)
         except ValidationError as error:
             return refused(from_validation(error, prefix=_BODY))
+        except ClientDisconnect:
+            # Nobody is there to read it; without it the log gets a traceback for each lost client.
+            return Response(status_code=499)
 
     guarded.__name__ = handler.__name__
     guarded.__doc__ = handler.__doc__
@@ -108,6 +112,8 @@ def _json_error(raw: bytes) -> dict[str, Any]:
         where, why = error.pos, error.msg
     except UnicodeDecodeError:
         where, why = 0, "not valid UTF-8"
+    except (RecursionError, ValueError):
+        where, why = 0, "nested too deep or a number too long"
     return {
         "type": "json_invalid",
         "loc": ["body", where],

@@ -125,6 +125,9 @@ class _Conversation:
             except (json.JSONDecodeError, UnicodeDecodeError) as error:
                 self._play.metrics.errors["INVALID_JSON"] += 1
                 return error_frame("INVALID_JSON", f"Invalid JSON: {error}")
+            except (RecursionError, ValueError):
+                self._play.metrics.errors["INVALID_JSON"] += 1
+                return error_frame("INVALID_JSON", "Invalid JSON: nested too deep or a number too long")
         if not isinstance(message, dict):
             raise _Closed(error_frame("SESSION_ERROR", "a message must be a JSON object"))
         try:

@@ -295,7 +295,10 @@ def decode_strategic_patched(
             built = normalize(patched, struct)
         except NotNormal:
             reader = UnstructuredReader()
-            built = normalize(reader.document(patched, struct), struct)
+            try:
+                built = normalize(reader.document(patched, struct), struct)
+            except NotNormal:
+                raise ValueRefused("a number is out of range") from None
             unknown = sorted(reader.unknown)
         warnings = () if mode == IGNORE else (*patch_warnings, *unknown)
         if warnings and mode == STRICT:

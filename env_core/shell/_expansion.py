@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _PATTERN_CHARACTERS: Final = frozenset("*?[")
 _WHITE: Final = " \t\n"
 _PATTERN_TEXT_MAX: Final = 65536
+_SUFFIX_TEXT_MAX: Final = 8192
+"""Every place in the text may be where the suffix begins, so work grows with the square."""
+_WORDS_MAX: Final = 1024 * 1024
+"""Characters that the words of one command may come to: the real limit is ARG_MAX."""
 
 
 class ExpansionProblem(Exception):
@@ -32,13 +36,14 @@ class ExpansionProblem(Exception):
 class Expander:
     """Expands words for one shell and one set of streams (whose stderr substitutions share)."""
 
-    __slots__ = ("_shell", "_streams", "last_status")
+    __slots__ = ("_room", "_shell", "_streams", "last_status")
 
     def __init__(self, shell: Shell, streams: Streams) -> None:
         """Expand for `shell`; `last_status` becomes the status of the last command substitution."""
         self._shell = shell
         self._streams = streams
         self.last_status: int | None = None
+        self._room = _WORDS_MAX
 
     def fields(self, words: tuple[Word, ...]) -> list[str]:
         """Return the arguments that `words` make.
@@ -145,7 +150,19 @@ class Expander:
         return self._shell.variables.get("IFS", _WHITE)[:1]
 
     def _values(self, part: Parameter | Substitution | Arithmetic) -> list[tuple[str, bool]]:
-        """Return what an expansion gives: usually one value, for `$@` any number."""
+        """Return what an expansion gives: usually one value, for `$@` any number.
+
+        Raises:
+            LimitReached: when the words of the command have become too long.
+        """
+        values = self._value(part)
+        for text, _ in values:
+            self._room -= len(text)
+        if self._room < 0:
+            raise LimitReached("Argument list too long")
+        return values
+
+    def _value(self, part: Parameter | Substitution | Arithmetic) -> list[tuple[str, bool]]:
         if isinstance(part, Parameter):
             return self._parameter(part)
         if isinstance(part, Substitution):
@@ -244,7 +261,7 @@ def _ifs_fields(value: str, separators: str) -> tuple[bool, list[str], bool]:
 
 
 def _trimmed(value: str, operator: str, pattern: str) -> str:
-    if len(value) > _PATTERN_TEXT_MAX:
+    if len(value) > (_SUFFIX_TEXT_MAX if operator[0] == "%" else _PATTERN_TEXT_MAX):
         raise LimitReached(f"a value of {len(value)} characters is too long for ${{…{operator}…}}")
     is_longest = len(operator) == 2
     if operator[0] == "#":

@@ -46,14 +46,23 @@ def compiled(pattern: str) -> re.Pattern[str]:
 @lru_cache(maxsize=1024)
 def prefix(pattern: str, *, is_longest: bool) -> re.Pattern[str]:
     """Return the expression for what `${name#pattern}` (or `##`) takes away."""
-    return re.compile(f"(?s:{('.*' if is_longest else '.*?').join(_stretches(pattern))})")
+    first, *rest = _stretches(pattern)
+    return re.compile(f"(?s:{first}{_in_order(rest, last='.*' if is_longest else '.*?')})")
 
 
 @lru_cache(maxsize=1024)
 def suffix(pattern: str, *, is_longest: bool) -> re.Pattern[str]:
     """Return an expression whose first group is what `${name%pattern}` (or `%%`) leaves."""
     kept = ".*?" if is_longest else ".*"
-    return re.compile(f"(?s:({kept}){'.*'.join(_stretches(pattern))})\\Z")
+    first, *rest = _stretches(pattern)
+    return re.compile(f"(?s:({kept}){first}{_in_order(rest, last='.*')})\\Z")
+
+
+def _in_order(stretches: Sequence[str], *, last: str) -> str:
+    """Return an expression for `*` and a stretch, again and again; all but the last stay at their first place."""
+    if not stretches:
+        return ""
+    return "".join(f"(?>.*?{stretch})" for stretch in stretches[:-1]) + last + stretches[-1]
 
 
 def _stretches(pattern: str) -> list[str]:

@@ -367,6 +367,18 @@ def _may_explode(branches: list[list[_Item]]) -> bool:
             return True
     for index, first in enumerate(branches):
         for second in branches[index + 1 :]:
-            if first and second and all(one.characters & two.characters for one in first for two in second):
+            if first and second and not _are_apart(first, second):
                 return True
+    return False
+
+
+def _are_apart(first: list[_Item], second: list[_Item]) -> bool:
+    """Tell whether no text can begin with a match of both branches, as far as their leading items show."""
+    for one, two in zip(first, second):
+        if one.is_optional or two.is_optional:
+            return False
+        if not one.characters & two.characters:
+            return True
+        if not (one.is_single and two.is_single) or one.is_unbounded or two.is_unbounded:
+            return False
     return False

@@ -11,7 +11,7 @@ from env_core.shell._sed_parser import Address, Command
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
 
-_STEPS_MAX = 500_000
+_STEPS_MAX = 200_000
 _SPACE_MAX = 1024 * 1024
 
 

@@ -31,6 +31,8 @@ _UNITS_NS: Final = {
 _NUMBER: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?")
 _UNIT: Final = re.compile(r"[^0-9.]*")
 _NANOSECONDS_MAX: Final = 2**63
+_SECOND_MAX: Final = 253_402_300_799
+"""9999-12-31T23:59:59Z."""
 
 
 class DurationError(ValueError):
@@ -39,7 +41,8 @@ class DurationError(ValueError):
 
 @lru_cache(maxsize=8192)
 def _second_text(second: int) -> str:
-    return (_EPOCH + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%S")
+    # Go formats any year; nothing here means to reach the year 10000.
+    return (_EPOCH + timedelta(seconds=min(second, _SECOND_MAX))).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def rfc3339(now_ms: int) -> str:

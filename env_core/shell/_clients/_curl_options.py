@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -34,6 +35,9 @@ suppress-connect-headers:flag haproxy-protocol:flag tr-encoding:flag ssl-no-revo
 disallow-username-in-url:flag cert-status:flag false-start:flag ftp-pasv:flag service-name:str metalink:flag compressed-ssh:flag
 ca-native:flag proxy-insecure:flag proxy-cacert:str proxy-header:str mail-from:str mail-rcpt:str hostpubsha256:str pubkey:str
 """
+
+_SECONDS_MAX = 2_147_483
+"""About what curl takes for milliseconds in 32 bits."""
 
 
 def _read(table: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -86,7 +90,8 @@ class Options:
     def milliseconds(self, name: str) -> int:
         """Return a time option in milliseconds, 0 when it is not given."""
         found = self.values.get(name)
-        return int(float(found[-1]) * 1000) if found else 0
+        seconds = float(found[-1]) if found else 0.0
+        return int(min(seconds, _SECONDS_MAX) * 1000) if not math.isnan(seconds) else 0
 
     def number(self, name: str, default: int) -> int:
         """Return a number option."""

@@ -89,7 +89,9 @@ def run(process: Process, argv: list[str], wire: Wire) -> Output:
 def _set(options: _Options, word: str) -> bool:
     name, equals, value = word.partition("=")
     if equals and name in _VALUED:
-        options.numbers[name] = value
+        # dig says "Couldn't parse"; a number that is none counts as not given.
+        if value.isascii() and value.isdecimal() and len(value) < 6:
+            options.numbers[name] = value
         return True
     is_on = not (name.startswith("no") and name not in _FLAGS)
     bare = name if is_on else name[2:]

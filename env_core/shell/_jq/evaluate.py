@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 Path = tuple[Json, ...] | None
 Found = tuple[Json, Path]
 
-STEPS_MAX: Final = 1_000_000
+STEPS_MAX: Final = 250_000
 DEPTH_MAX: Final = 150
 OFF_PATH: Final[tuple[Json, ...]] = ("\0off the path",)
 """The path of a value that was computed, not found."""
