@@ -224,7 +224,7 @@ def _struct(value: Object, struct: DumpStruct, out: list[str]) -> None:
     changes.sort(key=_start)
     for start, end, type_, item in changes:
         out.append(zero[at:start])
-        if item is value:
+        if item is value:  # an inlined struct: only those were given the value itself
             _struct(value, type_, out)  # type: ignore[arg-type]
         else:
             _value(item, type_, out)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -165,6 +165,19 @@ def _tokens(text: str) -> list[_Token]:
     return found
 
 
+@dataclass(slots=True)
+class _Facts:
+    """What the plugins of one server block have said so far."""
+
+    plugins: set[str] = field(default_factory=set)
+    cluster_zones: tuple[str, ...] = ()
+    pods: str = "disabled"
+    forwards: tuple[str, ...] = ()
+    ttl_seconds: int = 5
+    answers: tuple[tuple[str, str], ...] = ()
+    rewrites: tuple[tuple[str, str], ...] = ()
+
+
 class _Reader:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -264,38 +277,34 @@ class _Reader:
         name, _, port = bare.rpartition(":")
         if not port.isdigit():
             name, port = bare, "53"
-        facts: dict[str, object] = {}
+        facts = _Facts()
         for token, words, rows in plugins:
             self._plugin(token, words, rows, facts)
         return Zone(
             name=name or ".",
             port=int(port),
-            cluster_zones=facts.get("cluster_zones", ()),  # type: ignore[arg-type]
-            pods=str(facts.get("pods", "disabled")),
-            forwards=facts.get("forwards", ()),  # type: ignore[arg-type]
-            has_log="log" in facts,
-            has_health="health" in facts,
-            has_ready="ready" in facts,
-            has_errors="errors" in facts,
-            has_loop="loop" in facts,
-            ttl_seconds=int(str(facts.get("ttl", 5))),
-            answers=facts.get("answers", ()),  # type: ignore[arg-type]
-            rewrites=facts.get("rewrites", ()),  # type: ignore[arg-type]
+            cluster_zones=facts.cluster_zones,
+            pods=facts.pods,
+            forwards=facts.forwards,
+            has_log="log" in facts.plugins,
+            has_health="health" in facts.plugins,
+            has_ready="ready" in facts.plugins,
+            has_errors="errors" in facts.plugins,
+            has_loop="loop" in facts.plugins,
+            ttl_seconds=facts.ttl_seconds,
+            answers=facts.answers,
+            rewrites=facts.rewrites,
         )
 
-    def _plugin(
-        self, token: _Token, words: list[_Token], rows: list[list[_Token]], facts: dict[str, object]
-    ) -> None:
+    def _plugin(self, token: _Token, words: list[_Token], rows: list[list[_Token]], facts: _Facts) -> None:
         name = token.text
-        facts[name] = True
+        facts.plugins.add(name)
         if name == "health":
             for row in rows:
                 if row[0].text != "lameduck" or len(row) != 2:
                     raise self._wrong("health", row[0])
         elif name == "kubernetes":
-            facts["cluster_zones"] = tuple(word.text.rstrip(".").lower() for word in words) or (
-                "cluster.local",
-            )
+            facts.cluster_zones = tuple(word.text.rstrip(".").lower() for word in words) or ("cluster.local",)
             for row in rows:
                 if row[0].text not in _KUBERNETES_OPTIONS:
                     raise CorefileProblem(
@@ -307,13 +316,13 @@ class _Reader:
                         raise CorefileProblem(
                             f"plugin/kubernetes: wrong value for pods: {value},  must be one of: disabled, verified, insecure"
                         )
-                    facts["pods"] = value
+                    facts.pods = value
                 elif row[0].text == "ttl" and len(row) > 1 and row[1].text.isdigit():
-                    facts["ttl"] = int(row[1].text)
+                    facts.ttl_seconds = int(row[1].text)
         elif name == "forward":
             self._forward(words, rows, facts)
         elif name == "hosts":
-            facts["answers"] = tuple(
+            facts.answers = tuple(
                 (host.text.rstrip(".").lower(), row[0].text)
                 for row in rows
                 for host in row[1:]
@@ -323,9 +332,9 @@ class _Reader:
             texts = [word.text for word in words if word.text not in ("stop", "continue")]
             if texts[:1] == ["name"] and len(texts) >= 3:
                 pair = (texts[-2].rstrip(".").lower(), texts[-1].rstrip(".").lower())
-                facts["rewrites"] = (*facts.get("rewrites", ()), pair)  # type: ignore[misc]
+                facts.rewrites = (*facts.rewrites, pair)
 
-    def _forward(self, words: list[_Token], rows: list[list[_Token]], facts: dict[str, object]) -> None:
+    def _forward(self, words: list[_Token], rows: list[list[_Token]], facts: _Facts) -> None:
         if len(words) < 2:
             raise self._wrong("forward", words[0] if words else _Token("forward", 0))
         for word in words[1:]:
@@ -336,7 +345,7 @@ class _Reader:
                 raise CorefileProblem(
                     f"plugin/forward: {self.path}:{row[0].line} - Error during parsing: unknown property '{row[0].text}'"
                 )
-        facts["forwards"] = tuple(word.text for word in words[1:])
+        facts.forwards = tuple(word.text for word in words[1:])
 
 
 @lru_cache(maxsize=64)

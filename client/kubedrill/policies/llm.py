@@ -119,6 +119,7 @@ class LlmPolicy:
             raise PolicyError("the time for this run is used up")
         completion = self._client.chat.completions.create(
             model=self.name,
+            # Plain JSON objects: the SDK types each role apart, servers of its protocol take any.
             messages=self._messages,  # type: ignore[arg-type]
             tools=[_TOOL],  # type: ignore[list-item]
             temperature=0.0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from env_core.shell._jq.lexer import CompileProblem
 from env_core.shell._jq.nodes import (
     ArrayPattern,
@@ -23,16 +25,16 @@ from env_core.shell._jq.tokenreader import TokenReader
 from env_core.shell._jq.values import typed
 
 
-class PieceParser(TokenReader):
+class PieceParser(TokenReader, ABC):
     """Takes patterns, strings and objects."""
 
+    @abstractmethod
     def pipe(self) -> Node:
         """Take a whole filter."""
-        raise NotImplementedError
 
+    @abstractmethod
     def postfix(self, *, binds: bool = True) -> Node:
         """Take a term with what follows it, an `as` too when it `binds`."""
-        raise NotImplementedError
 
     def name(self) -> str:
         """Take a name, which may be a keyword.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from env_core.shell._jq.lexer import Token
 from env_core.shell._jq.nodes import (
     ArrayOf,
@@ -27,9 +29,9 @@ from env_core.shell._jq.pieces import PieceParser
 class TermParser(PieceParser):
     """Takes terms, with their indices and bindings."""
 
+    @abstractmethod
     def pipe_body(self) -> Node:
         """Take a filter whose depth is counted already."""
-        raise NotImplementedError
 
     def _binding(self, source: Node) -> Node:
         self.take()

@@ -4,62 +4,27 @@ from __future__ import annotations
 
 import re
 
-from env_core.shell._inputs import read_input
-from env_core.shell._options import UsageProblem, parse_options
+from env_core.shell._ends import cut_files
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
-from env_core.shell.filesystem import ShellFileError
 from env_core.world import Output
-
-_LONG = {
-    "lines=": "n",
-    "bytes=": "c",
-    "quiet": "q",
-    "silent": "q",
-    "verbose": "v",
-    "follow=?": "f",
-    "retry": "F",
-}
-_NUMBER = re.compile(r"([-+]?)(\d{1,15})([kKMG]?)B?\Z", re.ASCII)
-_UNITS = {"": 1, "k": 1024, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
 def _run(process: Process, argv: list[str]) -> Output:
     """Print ends of files; `-f` prints what is there and ends, as nothing else writes meanwhile."""
-    arguments = argv[1:]
-    if arguments and re.fullmatch(r"-\d+", arguments[0], re.ASCII):
-        arguments[0] = f"-n{arguments[0][1:]}"
-    if arguments and re.fullmatch(r"\+\d+", arguments[0], re.ASCII):
-        arguments[0] = f"-n{arguments[0]}"
-    try:
-        options = parse_options(arguments, "n:c:qvfFs:", _LONG)
-    except UsageProblem as problem:
-        return problem.output(argv[0], process)
-    counts_bytes = options.has("c")
-    wanted = options.value("c" if counts_bytes else "n", "10")
-    found = _NUMBER.match(wanted)
-    if found is None:
-        kind = "bytes" if counts_bytes else "lines"
-        text = f"invalid number '{wanted}'" if process.is_busybox else f"invalid number of {kind}: '{wanted}'"
-        return Output("", f"tail: {text}\n", 1)
-    count = int(found.group(2)) * _UNITS[found.group(3)]
-    from_start = found.group(1) == "+"
-    names = options.operands or ["-"]
-    titled = (len(names) > 1 and not options.has("q")) or options.has("v")
-    out: list[str] = []
-    problems: list[str] = []
-    for name in names:
-        try:
-            text = read_input(process, name)
-        except ShellFileError as error:
-            problems.append(_problem(process, name, error.reason))
-            if error.reason != "Is a directory":
-                continue
-            text = ""
-        if titled:
-            out.append(f"{chr(10) if out else ''}==> {'standard input' if name == '-' else name} <==\n")
-        out.append(_bytes(text, count, from_start) if counts_bytes else _lines(text, count, from_start))
-    return Output("".join(out), "".join(problems), int(bool(problems)))
+    if len(argv) > 1 and re.fullmatch(r"\+\d+", argv[1], re.ASCII):
+        argv = [argv[0], f"-n{argv[1]}", *argv[2:]]
+    return cut_files(
+        process,
+        argv,
+        name="tail",
+        sign="+",
+        lines=_lines,
+        octets=_bytes,
+        problem=_problem,
+        short="fFs:",
+        long={"follow=?": "f", "retry": "F"},
+    )
 
 
 def _problem(process: Process, name: str, reason: str) -> str:
