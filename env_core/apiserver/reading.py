@@ -73,7 +73,7 @@ def deprecated(
         response = answer(server, request, kind)
     except errors.StatusError as error:
         response = ApiResponse(error.code, error.status)
-    return replace(response, warnings=(kind.deprecation, *response.warnings))
+    return response._replace(warnings=(kind.deprecation, *response.warnings))
 
 
 def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:

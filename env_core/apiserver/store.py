@@ -148,11 +148,7 @@ class Store:
     def newest_write(self, resources: tuple[str, ...]) -> int:
         """Return the revision of the newest write to any of the resources, 0 if there was none."""
         last = self._last
-        newest = 0
-        for resource in resources:
-            revision = last.get(resource, 0)
-            newest = max(newest, revision)
-        return newest
+        return max([last.get(resource, 0) for resource in resources])
 
     def events_since(self, revision: int) -> tuple[WatchEvent, ...] | None:
         """Return the changes after `revision`, or None when some of them are no longer kept."""

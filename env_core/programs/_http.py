@@ -80,9 +80,9 @@ def header(request: Request, name: str, default: str = "") -> str:
     found = headers.get(name)
     if found is not None:
         return found
-    lower = name.lower()
+    lower, length = name.lower(), len(name)
     for key, value in headers.items():
-        if key.lower() == lower:
+        if len(key) == length and key.lower() == lower:
             return value
     return default
 
