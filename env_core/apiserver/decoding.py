@@ -18,11 +18,16 @@ def is_trusted(request: ApiRequest) -> bool:
 
 
 def decode_body(request: ApiRequest, kind: Kind, body: Any) -> tuple[Object, tuple[str, ...]]:
-    """Return the body as an object in normal form, and the warnings about it.
+    """Return the body as an object in the normal form of what is stored, and the warnings about it.
 
     Raises:
         StatusError: BadRequest, in the server's words.
     """
+    decoded, warnings = _decoded(request, kind, body)
+    return (decoded if kind.conversion is None else kind.conversion.to_stored(decoded)), warnings
+
+
+def _decoded(request: ApiRequest, kind: Kind, body: Any) -> tuple[Object, tuple[str, ...]]:
     if isinstance(body, dict) and is_trusted(request):
         return body, ()
     if not isinstance(body, (dict, str, bytes)):

@@ -70,6 +70,19 @@ class SubresourceWrite:
     validate: Callable[[Object, Object], list[Problem]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Conversion:
+    """How a resource that is another form of a stored one is turned into that one, and back.
+
+    `resource` is the group-qualified plural that the objects are stored under. Both functions return new
+    objects, apiVersion and kind included, and never mutate their input.
+    """
+
+    resource: str
+    to_stored: Callable[[Object], Object]
+    from_stored: Callable[[Object], Object]
+
+
 def unchanged(obj: Object) -> Object:
     """Return `obj` as it is: the default for hooks that have nothing to do."""
     return obj
@@ -110,6 +123,9 @@ class Kind:
     `validate_name` gives name rules that differ from a DNS subdomain. `validate_update` gets (new, old) and
     includes what `validate` would say of new where upstream does so; when it is None the server runs
     `validate(new)`. `validate_status` gets (new, old) of a status write.
+
+    A kind with a `conversion` is another form (version or group) of a stored one: it declares its identity and
+    the conversion; defaults, validation, columns and describe are those of the stored kind (`converting.py`).
     """
 
     group: str
@@ -145,17 +161,26 @@ class Kind:
     has_counted_annotations: bool = False
     """Whether a change of annotations raises the generation (Deployments)."""
     aliases: tuple[tuple[str, str], ...] = field(default=())
+    conversion: Conversion | None = None
+    row_order: Callable[[Object], Any] | None = None
+    """How the rows of a Table are sorted; None for the order of the list."""
     deprecation: str = ""
     """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
 
     api_version: str = field(init=False)
     """The apiVersion of objects of this kind."""
     resource: str = field(init=False)
-    """The group-qualified plural, "deployments.apps"; just "pods" for the core group."""
+    """How requests name the resource: the group-qualified plural, "deployments.apps"; just "pods" for the core group.
+
+    Another version of a stored kind in the same group has it in between, "horizontalpodautoscalers.v1.autoscaling".
+    """
 
     def __post_init__(self) -> None:
         # Computed once: every request asks for them several times.
         object.__setattr__(
             self, "api_version", f"{self.group}/{self.version}" if self.group else self.version
         )
-        object.__setattr__(self, "resource", f"{self.plural}.{self.group}" if self.group else self.plural)
+        resource = f"{self.plural}.{self.group}" if self.group else self.plural
+        if self.conversion is not None and self.conversion.resource == resource:
+            resource = f"{self.plural}.{self.version}.{self.group}"
+        object.__setattr__(self, "resource", resource)

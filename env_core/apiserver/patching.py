@@ -25,6 +25,15 @@ def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
     Raises:
         StatusError: the patch does not decode, does not apply, or its result does not fit the kind.
     """
+    conversion = kind.conversion
+    if conversion is None:
+        return _applied(request, kind, live)
+    # The client patches the form that it asked for.
+    done = _applied(request, kind, conversion.from_stored(live))
+    return Decoded(conversion.to_stored(done.object), done.warnings)
+
+
+def _applied(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
     schema = schema_for(kind.group, kind.version, kind.kind)
     body = request.body
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from env_core.apiserver.converting import completed
 from env_core.apiserver.kind import Kind
 
 _GROUP_ORDER = (
@@ -16,16 +17,26 @@ _GROUP_ORDER = (
 class Registry:
     """An immutable set of kinds with its lookups."""
 
-    __slots__ = ("_by_gvk", "_by_name", "_by_resource", "kinds")
+    __slots__ = ("_by_gvk", "_by_name", "_by_place", "_by_resource", "kinds")
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         rank = {group: index for index, group in enumerate(_GROUP_ORDER)}
+
+        def order(kind: Kind) -> tuple[int, str, bool, str]:
+            # Other versions of a group come after the preferred one.
+            is_other = kind.conversion is not None and kind.resource.count(".") > kind.group.count(".") + 1
+            return rank.get(kind.group, len(rank)), kind.group, is_other, kind.plural
+
+        declared = sorted(kinds, key=order)
+        stored = {kind.resource: kind for kind in declared if kind.conversion is None}
         self.kinds = tuple(
-            sorted(kinds, key=lambda kind: (rank.get(kind.group, len(rank)), kind.group, kind.plural))
+            kind if kind.conversion is None else completed(kind, stored[kind.conversion.resource])
+            for kind in declared
         )
         self._by_resource: dict[str, Kind] = {}
         self._by_gvk: dict[tuple[str, str], Kind] = {}
         self._by_name: dict[str, Kind] = {}
+        self._by_place = {(kind.group, kind.version, kind.plural): kind for kind in self.kinds}
         for kind in self.kinds:
             self._by_resource.setdefault(kind.resource, kind)
             self._by_gvk[(kind.api_version, kind.kind)] = kind
@@ -45,6 +56,10 @@ class Registry:
     def by_resource(self, resource: str) -> Kind | None:
         """Return the kind of a plural or group-qualified plural, as requests name it."""
         return self._by_resource.get(resource)
+
+    def at(self, group: str, version: str, plural: str) -> Kind | None:
+        """Return the kind that the API serves at a group, version and plural."""
+        return self._by_place.get((group, version, plural))
 
     def find(self, name: str) -> Kind | None:
         """Return the kind for a plural, singular, short name, Kind or group-qualified form of them."""

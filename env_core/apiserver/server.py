@@ -8,6 +8,7 @@ from typing import Protocol
 from env_core.apiserver import errors, reading, writing
 from env_core.apiserver.audit import AuditLog
 from env_core.apiserver.authz import Authorizer
+from env_core.apiserver.converting import answer_converted
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import AdmissionChain
@@ -98,6 +99,11 @@ class ApiServer:
         virtual = self.virtual.get(kind.resource)
         if virtual is not None:
             return ApiResponse(201 if request.verb == "create" else 200, virtual(self, request, kind))
+        if kind.conversion is not None:
+            return answer_converted(self, request, kind, self._served)
+        return self._served(request, kind)
+
+    def _served(self, request: ApiRequest, kind: Kind) -> ApiResponse:
         if request.verb == "get":
             return reading.get(self, request, kind)
         if request.verb == "list":

@@ -142,5 +142,4 @@ KIND = Kind(
     ),
     describe=describe_unstructured,
     source="k8s.io/api core/v1 Event, 1.37; tests/golden/l0",
-    aliases=(("events.k8s.io", "v1"),),
 )
