@@ -169,6 +169,8 @@ class Kind:
 
     api_version: str = field(init=False)
     """The apiVersion of objects of this kind."""
+    is_preferred: bool = field(init=False)
+    """Whether the version is the one that the group prefers."""
     resource: str = field(init=False)
     """How requests name the resource: the group-qualified plural, "deployments.apps"; just "pods" for the core group.
 
@@ -181,6 +183,8 @@ class Kind:
             self, "api_version", f"{self.group}/{self.version}" if self.group else self.version
         )
         resource = f"{self.plural}.{self.group}" if self.group else self.plural
-        if self.conversion is not None and self.conversion.resource == resource:
+        is_preferred = self.conversion is None or self.conversion.resource != resource
+        if not is_preferred:
             resource = f"{self.plural}.{self.version}.{self.group}"
+        object.__setattr__(self, "is_preferred", is_preferred)
         object.__setattr__(self, "resource", resource)

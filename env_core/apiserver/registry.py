@@ -6,43 +6,38 @@ from collections.abc import Iterable
 
 from env_core.apiserver.converting import completed
 from env_core.apiserver.kind import Kind
-
-_GROUP_ORDER = (
-    "", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io",
-    "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io", "admissionregistration.k8s.io",
-    "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io",
-)  # fmt: skip
+from env_core.apiserver.schema import resources
 
 
 class Registry:
-    """An immutable set of kinds with its lookups."""
+    """An immutable set of kinds with its lookups.
 
-    __slots__ = ("_by_gvk", "_by_name", "_by_place", "_by_resource", "kinds")
+    `kinds` has one kind for each resource, in the version that its group prefers; `others` are their other versions.
+    """
+
+    __slots__ = ("_by_gvk", "_by_name", "_by_place", "_by_resource", "kinds", "others")
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
-        rank = {group: index for index, group in enumerate(_GROUP_ORDER)}
-
-        def order(kind: Kind) -> tuple[int, str, bool, str]:
-            # Other versions of a group come after the preferred one.
-            is_other = kind.conversion is not None and kind.resource.count(".") > kind.group.count(".") + 1
-            return rank.get(kind.group, len(rank)), kind.group, is_other, kind.plural
-
-        declared = sorted(kinds, key=order)
+        groups = dict.fromkeys(row["group"] for row in resources())
+        rank = {group: index for index, group in enumerate(groups)}
+        declared = sorted(kinds, key=lambda kind: (rank.get(kind.group, len(rank)), kind.group, kind.plural))
         stored = {kind.resource: kind for kind in declared if kind.conversion is None}
-        self.kinds = tuple(
+        served = [
             kind if kind.conversion is None else completed(kind, stored[kind.conversion.resource])
             for kind in declared
-        )
+        ]
+        self.kinds = tuple(kind for kind in served if kind.is_preferred)
+        self.others = tuple(kind for kind in served if not kind.is_preferred)
         self._by_resource: dict[str, Kind] = {}
         self._by_gvk: dict[tuple[str, str], Kind] = {}
         self._by_name: dict[str, Kind] = {}
-        self._by_place = {(kind.group, kind.version, kind.plural): kind for kind in self.kinds}
-        for kind in self.kinds:
+        self._by_place = {(kind.group, kind.version, kind.plural): kind for kind in served}
+        for kind in served:
             self._by_resource.setdefault(kind.resource, kind)
             self._by_gvk[(kind.api_version, kind.kind)] = kind
             for version, name in kind.aliases:
                 self._by_gvk.setdefault((version, name), kind)
-        for kind in self.kinds:
+        for kind in (*self.kinds, *self.others):
             self._by_resource.setdefault(kind.plural, kind)
             singular = kind.singular or kind.kind.lower()
             for name in (kind.plural, singular, *kind.short_names):
@@ -69,6 +64,10 @@ class Registry:
         """Return the kind of a manifest."""
         return self._by_gvk.get((api_version, kind))
 
+    def api_versions(self) -> tuple[str, ...]:
+        """Return every served "group/version", sorted."""
+        return tuple(sorted({kind.api_version for kind in (*self.kinds, *self.others)}))
+
     def all(self) -> tuple[Kind, ...]:
-        """Return every kind in discovery order."""
+        """Return every resource's kind, in its preferred version, in discovery order."""
         return self.kinds
