@@ -32,6 +32,8 @@ _SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
 _RELATED = frozenset({"secrets", "configmaps", "persistentvolumeclaims", "persistentvolumes"})
 _CACHED_MAX = 8192
 _ALL_NAMES: frozenset[str] | None = None
+# Stands for the names that a node's pods refer to; told apart by identity.
+_NAMES_OF_PODS = frozenset({"\0"})
 
 _Key = tuple[Identity, str, str, str, str, str]
 
@@ -45,6 +47,9 @@ class RbacReader(Protocol):
 
     def list(self, resource: str, namespace: str) -> Sequence[Object]:
         """Return the "roles" or "rolebindings" of a namespace, or all "clusterroles" or "clusterrolebindings"."""
+
+    def is_related(self, node: str, resource: str, namespace: str, name: str) -> bool:
+        """Whether a pod on the node needs the named object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +73,8 @@ class Authorizer:
 
     Rules are compiled per identity and namespace, decisions per identity, namespace, verb and resource;
     both are dropped when `read.version` changes. Kubelets (group `system:nodes`) have the rules of the
-    ClusterRole `system:node`; the graph from nodes to pods is not followed, so a node may read any
-    named secret. Source: k8s.io/kubernetes plugin/pkg/auth/authorizer/{rbac,node}.
+    ClusterRole `system:node`; of secrets, config maps, claims and volumes they get those that their pods need.
+    Source: k8s.io/kubernetes plugin/pkg/auth/authorizer/{rbac,node}.
     """
 
     __slots__ = ("_compiled", "_decided", "_read", "_version")
@@ -100,7 +105,9 @@ class Authorizer:
             names = self._decided[key]
         except KeyError:
             names = self._names(key)
-        return names is None or name in names
+        if names is None or name in names:
+            return True
+        return names is _NAMES_OF_PODS and self._is_related(identity, resource, namespace, name)
 
     def check(
         self,
@@ -150,6 +157,10 @@ class Authorizer:
         for grant in compiled.grants:
             if any(allows(rule, verb, group, resource, subresource, name) for rule in grant.rules):
                 return Decision(True, f"RBAC: allowed by {grant.described}" if grant.described else "")
+        if _is_by_relation(identity, verb, group, resource) and self._is_related(
+            identity, resource, namespace, name
+        ):
+            return Decision(True)
         return Decision(False, self._denial(identity, group, resource, name, compiled))
 
     def decide_path(self, identity: Identity, verb: str, path: str) -> Decision:
@@ -235,7 +246,11 @@ class Authorizer:
                     if not names:
                         return _ALL_NAMES
                     named.update(names)
-        return frozenset(named)
+        return _NAMES_OF_PODS if _is_by_relation(identity, verb, group, resource) else frozenset(named)
+
+    def _is_related(self, identity: Identity, resource: str, namespace: str, name: str) -> bool:
+        node = identity.name.removeprefix(_NODE_PREFIX)
+        return bool(name) and self._read.is_related(node, resource, namespace, name)
 
     def _forget(self) -> None:
         self._version = self._read.version
@@ -306,10 +321,21 @@ def _kept(rule: Object, fields: tuple[str, ...]) -> Object:
 
 
 def _node_rule(rule: Object) -> Object:
-    """Return a rule of `system:node` without listing what a node gets one by one."""
-    if _RELATED.isdisjoint(rule.get("resources") or ()):
+    """Return a rule of `system:node` without what a node gets one by one."""
+    resources = rule.get("resources") or ()
+    if _RELATED.isdisjoint(resources):
         return rule
-    return {**rule, "verbs": ["get"]}
+    return {**rule, "resources": [resource for resource in resources if resource not in _RELATED]}
+
+
+def _is_by_relation(identity: Identity, verb: str, group: str, resource: str) -> bool:
+    return (
+        verb == "get"
+        and not group
+        and resource in _RELATED
+        and NODES in identity.groups
+        and identity.name.startswith(_NODE_PREFIX)
+    )
 
 
 def _subject_of(binding: Object, identity: Identity) -> Object | None:
