@@ -10,7 +10,7 @@ from env_core import controllers as controllers_package
 from env_core import kinds as kinds_package
 from env_core.apiserver import admission as admission_package
 from env_core.apiserver import virtual as virtual_resources
-from env_core.apiserver.boot import boot_objects
+from env_core.apiserver.boot import boot
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.kind import Kind
@@ -242,8 +242,7 @@ class Cluster:
 
     def boot(self) -> None:
         """Create what every control plane creates when it starts: namespaces, RBAC, priority classes."""
-        for resource, obj in boot_objects(self.streams, self.now_ms):
-            self.store.put(resource, obj)
+        boot(self.store, self.streams, self.now_ms)
 
     def _on_write(self, event: WatchEvent) -> None:
         ref = event.ref

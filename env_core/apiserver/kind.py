@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from env_core.objects.problems import Problem
 from env_core.world import Object
+
+if TYPE_CHECKING:
+    from env_core.apiserver.store import Store
 
 DEFAULT_FIELD_LABELS = ("metadata.name", "metadata.namespace")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -162,6 +165,8 @@ class Kind:
     """Whether a change of annotations raises the generation (Deployments)."""
     aliases: tuple[tuple[str, str], ...] = field(default=())
     conversion: Conversion | None = None
+    computed: Callable[[Store], list[Object]] | None = None
+    """Objects that are there without being stored, found when somebody reads; a stored one of the same name hides them."""
     row_order: Callable[[Object], Any] | None = None
     """How the rows of a Table are sorted; None for the order of the list."""
     deprecation: str = ""

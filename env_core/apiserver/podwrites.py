@@ -23,8 +23,10 @@ BUDGETS = "poddisruptionbudgets.policy"
 
 
 def _bind(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    node = (request.body.get("target") or {}).get("name") or ""
+    if not node:
+        raise errors.StatusError(errors.status(500, "", "target.name: Required value"))
     pod = reading.existing(server, request, kind)
-    node = request.body["target"]["name"]
     if pod["spec"].get("nodeName"):
         why = f"pod {request.name} is already assigned to node {quoted_node(pod)}"
         raise errors.conflict("", "pods/binding", request.name, why)
@@ -52,8 +54,10 @@ def quoted_node(pod: Object) -> str:
 
 def _evict(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Evict a pod if its disruption budgets allow it. Source: tests/golden/l0/api_errors.jsonl.gz, ids eviction/."""
-    pod = reading.existing(server, request, kind)
     body = request.body or {}
+    if (body.get("metadata") or {}).get("name", "") != request.name:
+        raise errors.bad_request("name in URL does not match name in Eviction object")
+    pod = reading.existing(server, request, kind)
     delete_options = body.get("deleteOptions") or {}
     options = Options(
         grace_period_seconds=delete_options.get("gracePeriodSeconds"),
@@ -139,8 +143,18 @@ def _exec(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     return ApiResponse(101, {}, output=server.backend.exec(pod, request))
 
 
+def _stream(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    """Check that a pod can be attached or forwarded to; the streams themselves are the facade's."""
+    pod = reading.existing(server, request, kind)
+    if not pod["spec"].get("nodeName"):
+        raise errors.bad_request(f"pod {request.name} does not have a host assigned")
+    return ApiResponse(101, {})
+
+
 POD_SUBRESOURCES: Mapping[str, Handler] = {
+    "attach": _stream,
     "binding": _bind,
     "eviction": _evict,
     "exec": _exec,
+    "portforward": _stream,
 }

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from env_core.apiserver import errors
+from env_core.apiserver._logoptions import check_log_options
 from env_core.apiserver.kind import DEFAULT_FIELD_LABELS, Kind
 from env_core.apiserver.request import ApiRequest, ApiResponse
 from env_core.objects import selectors
@@ -24,6 +25,10 @@ def existing(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
         StatusError: NotFound.
     """
     found = server.store.get(kind.resource, request.namespace if kind.is_namespaced else "", request.name)
+    if found is None and kind.computed is not None:
+        found = next(
+            (obj for obj in kind.computed(server.store) if obj["metadata"]["name"] == request.name), None
+        )
     if found is None:
         raise errors.not_found(kind.group, kind.plural, request.name)
     return found
@@ -47,7 +52,11 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         return ApiResponse(200, scale_of(kind, found))
     if subresource == "log":
         assert server.backend is not None
-        return ApiResponse(200, {}, output=Output(stdout=server.backend.log(found, request)))
+        if request.log is not None:
+            check_log_options(request.name, request.log)
+        # A pod without a node has no log at all, and no error either.
+        code = 200 if found["spec"].get("nodeName") else 204
+        return ApiResponse(code, {}, output=Output(stdout=server.backend.log(found, request)))
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
 
 
@@ -117,13 +126,17 @@ def _page(items: list[Object], limit: int, token: str, metadata: Object) -> tupl
 
 def narrowed(server: ApiServer, kind: Kind, namespace: str, field_selector: str) -> list[Object]:
     """Return the candidates of a list, through an index where the field selector allows one."""
+    if kind.computed is not None:
+        stored = {obj["metadata"]["name"]: obj for obj in server.store.list(kind.resource)}
+        computed = [obj for obj in kind.computed(server.store) if obj["metadata"]["name"] not in stored]
+        return sorted([*computed, *stored.values()], key=_sort_key) if stored else computed
     if not field_selector:
         return server.store.list(kind.resource, namespace)
     wanted = _equalities(field_selector)
     name = wanted.get("metadata.name")
     if name is not None and (namespace or not kind.is_namespaced):
-        found = server.store.get(kind.resource, namespace, name)
-        return [] if found is None else [found]
+        one = server.store.get(kind.resource, namespace, name)
+        return [] if one is None else [one]
     index, value = "", ""
     if kind.resource == "pods":
         index, value = "node", wanted.get("spec.nodeName", "")

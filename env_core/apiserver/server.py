@@ -54,6 +54,7 @@ class ApiServer:
         "registry",
         "store",
         "streams",
+        "tokens",
         "views",
         "virtual",
     )
@@ -81,6 +82,7 @@ class ApiServer:
         self.backend: PodBackend | None = None
         self.metrics: Callable[[str, str], list[Object]] = lambda _resource, _namespace: []
         self.views: Mapping[str, Callable[[Object, int], Object]] = {}
+        self.tokens: Mapping[str, Identity] = {}
 
     def handle(self, request: ApiRequest) -> ApiResponse:
         """Answer one request."""

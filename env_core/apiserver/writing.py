@@ -14,6 +14,7 @@ from env_core.apiserver.partial import update_scale, write_part
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
 from env_core.apiserver.replacing import SERVER_SET, refuse, replace, without_status
 from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.apiserver.tokens import request_token
 from env_core.objects.problems import Problem
 from env_core.sim import ids
 from env_core.sim.timefmt import rfc3339
@@ -39,6 +40,8 @@ def _written(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         raise errors.resource_unknown()
     if kind.resource == "pods" and subresource in POD_SUBRESOURCES:
         return POD_SUBRESOURCES[subresource](server, request, kind)
+    if subresource == "token":
+        return request_token(server, request)
     if subresource in kind.writes:
         return write_part(server, request, kind, kind.writes[subresource])
     if request.verb not in kind.verbs and not subresource:

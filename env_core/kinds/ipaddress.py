@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from env_core.apiserver.kind import Column, Kind, Reader
+from env_core.apiserver.store import Store
 from env_core.kinds._columns_workload import NAME
 from env_core.kinds._describe_text import LineWriter, annotations_lines, labels_lines, write_events
 from env_core.kinds._policy_rules import IMMUTABLE
 from env_core.objects import names
 from env_core.objects.problems import Problem, invalid, required
+from env_core.sim import ids
 from env_core.world import Object
 
 
@@ -44,6 +46,41 @@ def _validate_update(new: Object, old: Object) -> list[Problem]:
     if parent == (old.get("spec") or {}).get("parentRef"):
         return []
     return [invalid("spec.parentRef", parent, IMMUTABLE)]
+
+
+def _computed(store: Store) -> list[Object]:
+    """Return an object for each address that a service holds.
+
+    Source: tests/golden/l2/facts/default_objects.json.gz; the server's allocator makes them with the service.
+    """
+    found: list[Object] = []
+    for service in store.list("services"):
+        metadata = service["metadata"]
+        parent = {"resource": "services", "namespace": metadata["namespace"], "name": metadata["name"]}
+        for address in (service.get("spec") or {}).get("clusterIPs") or ():
+            family = names.ip_family(address)
+            if family:
+                found.append(_address(address, family, parent, metadata))
+    return sorted(found, key=lambda obj: str(obj["metadata"]["name"]))
+
+
+def _address(address: str, family: int, parent: Object, owner: Object) -> Object:
+    metadata = {
+        "name": address,
+        "uid": ids.uid_of(f"{owner['uid']} {address}"),
+        "resourceVersion": owner["resourceVersion"],
+        "creationTimestamp": owner["creationTimestamp"],
+        "labels": {
+            "ipaddress.kubernetes.io/ip-family": f"IPv{family}",
+            "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+        },
+    }
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "IPAddress",
+        "metadata": metadata,
+        "spec": {"parentRef": parent},
+    }
 
 
 def _cell_parent(obj: Object, _now_ms: int) -> str:
@@ -92,6 +129,7 @@ KIND = Kind(
         "spec.parentRef.namespace",
         "spec.parentRef.name",
     ),
+    computed=_computed,
     columns=(NAME, Column("ParentRef", _cell_parent)),
     describe=_describe,
     source="k8s.io/api networking/v1 IPAddress, 1.37; pkg/printers printIPAddress; tests/golden/l2/facts",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from env_core.apiserver.errors import StatusError
@@ -13,12 +14,18 @@ from tests.golden.recordings import Folder, Record
 from tests.golden.topics.errors import comparable
 
 ANSWERS = ("status", "response", "warnings")
+UIDS = {"tok-admin": "1", "tok-dev": "4"}
+"""The uids of the static tokens' users, as the recorded reviews show them."""
+TOKENS = {
+    token: replace(identity, uid=UIDS.get(token, "")) for token, identity in http_requests.TOKENS.items()
+}
 
 
 def _cluster() -> Cluster:
     """A control plane with the namespace that the recorder posted to."""
     made = Cluster(seed=1)
     made.boot()
+    made.server.tokens = TOKENS
     made.client().create("namespaces", "", {"metadata": {"name": "defaults"}})
     made.advance(1_000)
     return made
@@ -34,7 +41,7 @@ def _answer(cluster: Cluster, record: Record) -> tuple[int, Any, list[str]]:
     asked = http_requests.translate(
         record["method"],
         record["path"],
-        identity=http_requests.TOKENS["tok-admin"],
+        identity=TOKENS["tok-admin"],
         registry=cluster.registry,
         body=record["request"],
     )
