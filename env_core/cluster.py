@@ -39,7 +39,6 @@ EPOCH_MS = 1_767_603_600_000
 
 _Bound = tuple[tuple[str, int, Mapper, Component], ...]
 SETTLED_QUIET_MS = 1_000
-_CONTROLLER_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
 
 @lru_cache(maxsize=1)
@@ -84,11 +83,6 @@ def _may_map_elsewhere(event: WatchEvent) -> bool:
         return True
     before, after = old["metadata"], new["metadata"]
     return any(before.get(key) is not after.get(key) for key in ("labels", "ownerReferences", "annotations"))
-
-
-def _controller_identity(controller: Controller) -> Identity:
-    account = controller.identity or f"{controller.name}-controller"
-    return Identity(f"system:serviceaccount:kube-system:{account}", _CONTROLLER_GROUPS)
 
 
 class Cluster:
@@ -271,7 +265,7 @@ class Cluster:
     def _component_of(self, controller: Controller) -> Component:
         name = controller.component or f"{controller.name}-controller"
         found = self._components.get(name)
-        return found if found is not None else self.component(name, _controller_identity(controller))
+        return found if found is not None else self.component(name, controller.actor())
 
     def _bind(self, resource: str) -> _Bound:
         return tuple(

@@ -20,33 +20,45 @@ def delete(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     old = reading.existing(server, request, kind)
     options = request.options
     metadata = old["metadata"]
-    if options.precondition_uid and options.precondition_uid != metadata["uid"]:
-        why = f"Precondition failed: UID in precondition: {options.precondition_uid}, UID in object meta: {metadata['uid']}"
-        raise errors.conflict(kind.group, kind.plural, request.name, why)
-    if (
-        options.precondition_resource_version
-        and options.precondition_resource_version != metadata["resourceVersion"]
-    ):
-        why = (
-            f"Precondition failed: ResourceVersion in precondition: {options.precondition_resource_version}, "
-            f"ResourceVersion in object meta: {metadata['resourceVersion']}"
-        )
-        raise errors.conflict(kind.group, kind.plural, request.name, why)
+    _check_preconditions(kind, metadata, options)
     admit_validating(server, attributes_of(server, request, kind, "DELETE", None, old), None)
     finalizers = _deletion_finalizers(metadata.get("finalizers", []), options.propagation_policy)
     grace = _grace(kind, old, options)
-    if options.dry_run:
-        return ApiResponse(200, old)
     holds_namespace = kind.resource == "namespaces" and bool((old.get("spec") or {}).get("finalizers"))
     if not finalizers and grace == 0 and not holds_namespace:
-        server.store.remove(kind.resource, metadata.get("namespace", ""), request.name)
-        return ApiResponse(200, _deleted_status(kind, old))
-    marked = _marked(server, old, finalizers, grace)
+        if not options.dry_run:
+            server.store.remove(kind.resource, metadata.get("namespace", ""), request.name)
+        if kind.grace is not None:
+            old = _marked(server, kind, old, finalizers, grace)
+        return ApiResponse(200, old if kind.returns_deleted else _deleted_status(kind, old))
+    marked = _marked(server, kind, old, finalizers, grace)
     if marked is not old:
         if kind.resource == "namespaces":
             marked = {**marked, "status": {**marked.get("status", {}), "phase": "Terminating"}}
-        marked = server.store.put(kind.resource, marked)
+        if not options.dry_run:
+            marked = server.store.put(kind.resource, marked)
     return ApiResponse(200, marked)
+
+
+def _check_preconditions(kind: Kind, metadata: Object, options: Options) -> None:
+    """Raise Conflict unless the object is the one that the client means.
+
+    Source: k8s.io/apiserver pkg/registry/rest/delete.go; tests/golden/l2/facts/errors.jsonl.gz.
+    """
+    uid, version = options.precondition_uid, options.precondition_resource_version
+    why = ""
+    if uid and uid != metadata["uid"]:
+        why = (
+            f"the UID in the precondition ({uid}) does not match the UID in record ({metadata['uid']}). "
+            "The object might have been deleted and then recreated"
+        )
+    elif version and version != metadata["resourceVersion"]:
+        why = (
+            f"the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record "
+            f"({metadata['resourceVersion']}). The object might have been modified"
+        )
+    if why:
+        raise errors.conflict(kind.group, kind.kind, metadata["name"], why)
 
 
 def delete_collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -84,7 +96,7 @@ def _grace(kind: Kind, old: Object, options: Options) -> int:
     return wanted
 
 
-def _marked(server: ApiServer, old: Object, finalizers: list[str], grace: int) -> Object:
+def _marked(server: ApiServer, kind: Kind, old: Object, finalizers: list[str], grace: int) -> Object:
     metadata = old["metadata"]
     changed = dict(metadata)
     if finalizers != metadata.get("finalizers", []):
@@ -92,7 +104,8 @@ def _marked(server: ApiServer, old: Object, finalizers: list[str], grace: int) -
     if "deletionTimestamp" not in metadata:
         # The timestamp is when the object is meant to be gone: now plus the grace period.
         changed["deletionTimestamp"] = rfc3339(server.loop.now_ms + grace * 1000)
-        changed["deletionGracePeriodSeconds"] = grace
+        if kind.resource != "namespaces":
+            changed["deletionGracePeriodSeconds"] = grace
         if "generation" in metadata:
             changed["generation"] = metadata["generation"] + 1
     elif grace < metadata.get("deletionGracePeriodSeconds", 0):

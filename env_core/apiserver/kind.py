@@ -159,6 +159,10 @@ class Kind:
     source: str
     unrecorded: str = ""
     grace: Callable[[Object], int] | None = None
+    returns_deleted: bool = False
+    """Whether a delete that is done at once answers the object rather than a Status."""
+    creates_on_update: bool = False
+    """Whether an update of an absent object creates it."""
     writes: Mapping[str, SubresourceWrite] = field(default_factory=dict)
     """Subresources with a strategy of their own ("resize", "ephemeralcontainers", "finalize")."""
     has_counted_annotations: bool = False

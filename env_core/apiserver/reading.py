@@ -24,14 +24,20 @@ def existing(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
     Raises:
         StatusError: NotFound.
     """
-    found = server.store.get(kind.resource, request.namespace if kind.is_namespaced else "", request.name)
-    if found is None and kind.computed is not None:
-        found = next(
-            (obj for obj in kind.computed(server.store) if obj["metadata"]["name"] == request.name), None
-        )
-    if found is None:
+    obj = found(server, request, kind)
+    if obj is None:
         raise errors.not_found(kind.group, kind.plural, request.name)
-    return found
+    return obj
+
+
+def found(server: ApiServer, request: ApiRequest, kind: Kind) -> Object | None:
+    """Return the object that a request names, None when there is none."""
+    obj = server.store.get(kind.resource, request.namespace if kind.is_namespaced else "", request.name)
+    if obj is None and kind.computed is not None:
+        return next(
+            (each for each in kind.computed(server.store) if each["metadata"]["name"] == request.name), None
+        )
+    return obj
 
 
 def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -45,19 +51,32 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
         raise errors.resource_unknown()
-    found = server.view(kind, existing(server, request, kind))
+    if subresource == "proxy" and kind.resource == "services":
+        _check_endpoints(server, request)
+    obj = server.view(kind, existing(server, request, kind))
     if subresource in ("", "status", "ephemeralcontainers", "resize"):
-        return ApiResponse(200, found)
+        return ApiResponse(200, obj)
     if subresource == "scale":
-        return ApiResponse(200, scale_of(kind, found))
+        return ApiResponse(200, scale_of(kind, obj))
     if subresource == "log":
         assert server.backend is not None
         if request.log is not None:
             check_log_options(request.name, request.log)
         # A pod without a node has no log at all, and no error either.
-        code = 200 if found["spec"].get("nodeName") else 204
-        return ApiResponse(code, {}, output=Output(stdout=server.backend.log(found, request)))
+        code = 200 if obj["spec"].get("nodeName") else 204
+        return ApiResponse(code, {}, output=Output(stdout=server.backend.log(obj, request)))
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
+
+
+def _check_endpoints(server: ApiServer, request: ApiRequest) -> None:
+    """Raise ServiceUnavailable for a service that has no endpoint to proxy to, or is not there.
+
+    Source: tests/golden/l2/facts/errors.jsonl.gz (ids get-proxy-svc).
+    """
+    slices = server.store.indexed("service", f"{request.namespace}/{request.name}")
+    if not any(endpoint.get("addresses") for each in slices for endpoint in each.get("endpoints") or ()):
+        text = f"no endpoints available for service {quoted(request.name)}"
+        raise errors.StatusError(errors.status(503, "ServiceUnavailable", text))
 
 
 def collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:

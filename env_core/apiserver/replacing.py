@@ -10,7 +10,7 @@ from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta_update
 from env_core.apiserver.request import ApiRequest, ApiResponse
-from env_core.objects.problems import Problem
+from env_core.objects.problems import Problem, quoted
 from env_core.world import Object
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ SERVER_SET = (
     "selfLink",
 )
 """Metadata that only the server writes."""
+_REFUSED = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def replace(
@@ -41,11 +42,11 @@ def replace(
     old_metadata = old["metadata"]
     wanted_version = metadata.get("resourceVersion")
     if wanted_version and wanted_version != old_metadata["resourceVersion"]:
-        raise errors.conflict(kind.group, kind.plural, request.name)
+        raise _not_this_version(request, kind, wanted_version)
     wanted_uid = metadata.get("uid")
-    if wanted_uid and wanted_uid != old_metadata["uid"]:
-        why = f"Precondition failed: UID in precondition: {wanted_uid}, UID in object meta: {old_metadata['uid']}"
-        raise errors.conflict(kind.group, kind.plural, request.name, why)
+    # A patch may not change the uid; an update that has one is for that object only.
+    if wanted_uid and wanted_uid != old_metadata["uid"] and request.verb == "update":
+        raise _not_this_object(kind, old_metadata, wanted_uid)
     if request.subresource == "status":
         body = _status_write(kind, old, body)
         if body is old:
@@ -63,6 +64,27 @@ def replace(
     if request.options.dry_run:
         return ApiResponse(200, body, all_warnings)
     return ApiResponse(200, server.view(kind, stored(server, kind, body)), all_warnings)
+
+
+def _not_this_version(request: ApiRequest, kind: Kind, version: str) -> errors.StatusError:
+    if not (version.isascii() and version.isdigit()):
+        text = f"strconv.ParseUint: parsing {quoted(version)}: invalid syntax"
+        return errors.StatusError(errors.status(500, "", text))
+    return errors.conflict(kind.group, kind.plural, request.name)
+
+
+def _not_this_object(kind: Kind, metadata: Object, uid: str) -> errors.StatusError:
+    """Return the refusal of the storage, which names its key.
+
+    Source: k8s.io/apiserver pkg/storage/errors.go; tests/golden/l2/facts/errors.jsonl.gz.
+    """
+    name, namespace = metadata["name"], metadata.get("namespace")
+    key = "/".join(("/registry", kind.plural, *((namespace,) if namespace else ()), name))
+    why = (
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: UID in precondition: {uid}, UID in object meta: {metadata['uid']}"
+    )
+    return errors.conflict(kind.group, kind.plural, name, why)
 
 
 def _status_write(kind: Kind, old: Object, body: Object) -> Object:
@@ -91,6 +113,10 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
             if key not in SERVER_SET and value not in (None, {}, [])
         }
         kept.update({key: old_metadata[key] for key in SERVER_SET if key in old_metadata})
+        for key in _REFUSED:
+            # Validation says that these may not change; the others are silently put back.
+            if metadata.get(key) is not None and (key == "uid" or key not in kept):
+                kept[key] = metadata[key]
         if "namespace" in old_metadata:
             kept.setdefault("namespace", old_metadata["namespace"])
         kept["resourceVersion"] = old_metadata["resourceVersion"]

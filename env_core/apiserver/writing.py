@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from env_core.apiserver import errors, patching, reading
@@ -59,17 +60,38 @@ def _written(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
 
 
+def other_namespace() -> errors.StatusError:
+    """Return the refusal of an object for another namespace than the request's, as a registry words it."""
+    return errors.bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request"
+    )
+
+
 def create(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Create an object."""
     body, warnings = decode_body(request, kind, request.body)
+    if warnings:
+        return _with_warnings(warnings, lambda: _created(server, request, kind, body, warnings))
+    return _created(server, request, kind, body, ())
+
+
+def _with_warnings(warnings: tuple[str, ...], answer: Callable[[], ApiResponse]) -> ApiResponse:
+    """Return an answer, or the refusal in its place: what the decoder has to say comes with both."""
+    try:
+        return answer()
+    except errors.StatusError as error:
+        return ApiResponse(error.code, error.status, warnings)
+
+
+def _created(
+    server: ApiServer, request: ApiRequest, kind: Kind, body: Object, warnings: tuple[str, ...]
+) -> ApiResponse:
     metadata = body.get("metadata") or {}
     namespace = request.namespace if kind.is_namespaced else ""
     given = metadata.get("namespace") or ""
     if given != namespace:
         if given and kind.is_namespaced:
-            raise errors.bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request"
-            )
+            raise other_namespace()
         metadata = (
             {**metadata, "namespace": namespace}
             if namespace
@@ -145,15 +167,35 @@ def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     if request.subresource == "scale":
         return update_scale(server, request, kind, request.body)
     body, warnings = decode_body(request, kind, request.body)
-    name = (body.get("metadata") or {}).get("name", "")
-    if name != request.name:
-        raise _wrong_name(name, request)
+    _check_name(body, request)
+    if kind.creates_on_update and reading.found(server, request, kind) is None:
+        server.authorize(request.identity, "create", kind, request)
+        return create(server, request, kind)
     old = reading.existing(server, request, kind)
-    return replace(server, request, kind, old, body, warnings)
+    if warnings:
+        return _with_warnings(warnings, lambda: replace(server, request, kind, old, body, warnings))
+    return replace(server, request, kind, old, body)
 
 
-def _wrong_name(name: str, request: ApiRequest) -> errors.StatusError:
-    return errors.bad_request(
+def _check_name(body: Object, request: ApiRequest) -> None:
+    """Raise BadRequest unless the object is the one that the URL names.
+
+    Source: k8s.io/apiserver pkg/endpoints/handlers/rest.go checkName; tests/golden/l2/facts/errors.jsonl.gz.
+    """
+    metadata = body.get("metadata") or {}
+    name = metadata.get("name") or ""
+    if name == request.name:
+        namespace = metadata.get("namespace")
+        if namespace and request.namespace and namespace != request.namespace:
+            text = f"the namespace of the object ({namespace}) does not match the namespace on the request ({request.namespace})"
+            raise errors.bad_request(text)
+        return
+    if not name:
+        text = (
+            f"the name of the object ({request.name} based on URL) was undeterminable: name must be provided"
+        )
+        raise errors.bad_request(text)
+    raise errors.bad_request(
         f"the name of the object ({name}) does not match the name on the URL ({request.name})"
     )
 
@@ -167,7 +209,8 @@ def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     old = reading.existing(server, request, kind)
     decoded = patching.apply(request, kind, old)
     body = decoded.object
-    name = (body.get("metadata") or {}).get("name", "")
-    if name != request.name:
-        raise _wrong_name(name, request)
-    return replace(server, request, kind, old, body, decoded.warnings)
+    _check_name(body, request)
+    warnings = decoded.warnings
+    if warnings:
+        return _with_warnings(warnings, lambda: replace(server, request, kind, old, body, warnings))
+    return replace(server, request, kind, old, body)

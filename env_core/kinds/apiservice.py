@@ -25,7 +25,20 @@ def _default(obj: Object) -> Object:
 
 
 def _prepare_create(obj: Object) -> Object:
-    return {**obj, "status": {}}
+    """Start with an empty status; what the server serves itself is available at once.
+
+    Source: k8s.io/kube-aggregator pkg/registry/apiservice/strategy.go; tests/golden/l2/facts/default_objects.json.gz.
+    """
+    if (obj.get("spec") or {}).get("service") is not None:
+        return {**obj, "status": {}}
+    condition = {
+        "type": "Available",
+        "status": "True",
+        "lastTransitionTime": obj["metadata"].get("creationTimestamp"),
+        "reason": "Local",
+        "message": "Local APIServices are always available",
+    }
+    return {**obj, "status": {"conditions": [condition]}}
 
 
 def _validate(obj: Object) -> list[Problem]:

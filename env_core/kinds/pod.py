@@ -57,5 +57,6 @@ KIND = Kind(
     ),
     columns=COLUMNS,
     describe=describe,
+    returns_deleted=True,
     source="k8s.io/api core/v1 Pod, 1.37",
 )

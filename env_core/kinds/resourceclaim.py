@@ -61,6 +61,7 @@ KIND = Kind(
     validate_update=_validate_update,
     columns=(NAME, Column("State", _cell_state), AGE),
     describe=describe_unstructured,
+    returns_deleted=True,
     source="k8s.io/api resource/v1 ResourceClaim, 1.37; pkg/apis/resource/validation; tests/golden/l2",
     unrecorded="validation texts; nothing is allocated; CEL expressions are not compiled",
 )

@@ -11,7 +11,7 @@ from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.registry import Registry
-from env_core.apiserver.request import ADMIN, Identity
+from env_core.apiserver.request import ADMIN
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.cluster import admission
@@ -23,7 +23,6 @@ from env_core.sim.rng import Streams
 from env_core.sim.state import State
 
 EPOCH_MS = 1_767_603_600_000
-GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
 
 @lru_cache(maxsize=1)
@@ -92,9 +91,7 @@ class World:
     def component(self, controller):
         name = controller.component or f"{controller.name}-controller"
         if name not in self.components:
-            account = controller.identity or f"{controller.name}-controller"
-            identity = Identity(f"system:serviceaccount:kube-system:{account}", GROUPS)
-            self.components[name] = Component(self.server, self.state, name, identity)
+            self.components[name] = Component(self.server, self.state, name, controller.actor())
         return self.components[name]
 
     def later(self, delay_ms, function):
