@@ -121,12 +121,13 @@ def _consume(server: ApiServer, budget: Object, pod: Object, *, dry_run: bool) -
         raise errors.too_many_requests(refusal, 10, [cause])
     allowed = status.get("disruptionsAllowed", 0)
     if allowed < 0:
-        raise errors.forbidden("policy", "poddisruptionbudgets", name, "pdb disruptions allowed is negative")
+        why = "pdb disruptions allowed is negative"
+        refused = errors.forbidden("policy", "poddisruptionbudget", name, why)
+        text = f"The disruption budget {name} does not allow evicting pods currently: {why}"
+        refused.status["details"]["causes"] = [{"reason": "DisruptionBudget", "message": text}]
+        raise refused
     if allowed == 0:
-        text = (
-            f"The disruption budget {name} needs {status.get('desiredHealthy', 0)} healthy pods and has "
-            f"{status.get('currentHealthy', 0)} currently"
-        )
+        text = f"The disruption budget {name} {_why_not(status)}"
         raise errors.too_many_requests(refusal, 0, [{"reason": "DisruptionBudget", "message": text}])
     if dry_run:
         return
@@ -135,6 +136,24 @@ def _consume(server: ApiServer, budget: Object, pod: Object, *, dry_run: bool) -
         BUDGETS,
         {**budget, "status": {**status, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}},
     )
+
+
+def _why_not(status: Object) -> str:
+    """Return what a budget that allows nothing says for itself.
+
+    Source: tests/golden/l0/api_errors.jsonl.gz, ids eviction/.
+    """
+    denied = "does not allow evicting pods currently"
+    conditions = status.get("conditions") or ()
+    condition = next((each for each in conditions if each.get("type") == "DisruptionAllowed"), {})
+    if condition.get("reason") == "SyncFailed":
+        return f"{denied} because it failed sync: {condition.get('message', '')}"
+    desired, current = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+    if current <= desired:
+        return f"needs {desired} healthy pods and has {current} currently"
+    if condition.get("reason"):
+        return f"{denied} ({condition['reason']}): {condition.get('message', '')}"
+    return denied
 
 
 def _exec(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:

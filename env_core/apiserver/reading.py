@@ -120,7 +120,8 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         now_ms = server.loop.now_ms
         items = [view(item, now_ms) for item in items]
     metadata: Object = {"resourceVersion": str(server.store.revision)}
-    items, metadata = _page(items, options.limit, options.continue_token, metadata)
+    if "create" in kind.verbs:
+        items, metadata = _page(items, options.limit, options.continue_token, metadata)
     return ApiResponse(
         200,
         {"apiVersion": kind.api_version, "kind": f"{kind.kind}List", "metadata": metadata, "items": items},
