@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from env_core.apiserver.errors import StatusError
 from env_core.discovery import discover
 from env_core.kubectl import verbs
+from env_core.kubectl.connection import connection_failure
 from env_core.kubectl.context import Context
 from env_core.kubectl.help import help_text
 from env_core.kubectl.impersonation import client_for
@@ -237,11 +238,8 @@ def _check_config(ctx: Context, args: Args) -> None:
         raise Failure("You must be logged in to the server (Unauthorized)")
     server = text("server")
     if server not in ("", ctx.server):
-        host = server.removeprefix("https://").removeprefix("http://").partition("/")[0]
-        raise Failure(
-            f"The connection to the server {host} was refused - did you specify the right host or port?",
-            is_bare=True,
-        )
+        url = server if "://" in server else f"https://{server}"
+        raise connection_failure(url, "connection refused")
 
 
 def _exists(ctx: Context, path: str) -> bool:

@@ -113,6 +113,7 @@ def _logs_before(left: Object, right: Object) -> bool:
 
 
 def is_less_active(left: Object, right: Object) -> bool:
+    """Whether a pod does less than another: no node, not running, not ready, ready for less long, more restarts."""
     node, other_node = _node(left), _node(right)
     if node != other_node and (not node or not other_node):
         return not node

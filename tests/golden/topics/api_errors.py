@@ -6,7 +6,8 @@ from env_core.apiserver import errors
 from env_core.apiserver.request import ADMIN, ApiRequest
 from env_core.kubectl.command import error_text
 from env_core.kubectl.command import message as standard_message
-from env_core.kubectl.resolve import unknown_type
+from env_core.kubectl.connection import connection_failure
+from env_core.kubectl.resolve import no_match_text
 from env_core.kubectl.screen import Failure, Failures
 from tests.golden import servers
 from tests.golden.comparison import Comparison, Topic
@@ -78,8 +79,11 @@ def _client_error(text: str) -> Exception:
     """Return the error that a client's code had in hand, as far as its text tells: several in one, or no such type."""
     if text.startswith("[") and text.endswith("]"):
         return Failures([_one(part) for part in text[1:-1].split(", ")])
-    found = re.fullmatch(r"no matches for /, Resource=(\w+)", text)
-    return unknown_type(found[1]) if found is not None else Failure(text)
+    found = re.fullmatch(r"no matches for ([\w.]*)/(\w*), Resource=(\w+)", text)
+    if found is not None:
+        return Failure(no_match_text(found[3], found[1], found[2]), is_bare=True)
+    found = re.fullmatch(r'Get "(\S+)": (.*)', text)
+    return connection_failure(found[1], found[2]) if found is not None else Failure(text)
 
 
 def _one(text: str) -> Exception:
