@@ -145,7 +145,7 @@ def _why_not(status: Object) -> str:
     """
     denied = "does not allow evicting pods currently"
     conditions = status.get("conditions") or ()
-    condition = next((each for each in conditions if each.get("type") == "DisruptionAllowed"), {})
+    condition: Object = next((each for each in conditions if each.get("type") == "DisruptionAllowed"), {})
     if condition.get("reason") == "SyncFailed":
         return f"{denied} because it failed sync: {condition.get('message', '')}"
     desired, current = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
