@@ -25,6 +25,7 @@ class Registry:
         served = [
             kind if kind.conversion is None else completed(kind, stored[kind.conversion.resource])
             for kind in declared
+            if kind.conversion is None or kind.conversion.resource in stored
         ]
         self.kinds = tuple(kind for kind in served if kind.is_preferred)
         self.others = tuple(kind for kind in served if not kind.is_preferred)

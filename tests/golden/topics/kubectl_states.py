@@ -8,7 +8,6 @@ from typing import Any
 
 from env_core.apiserver import virtual
 from env_core.apiserver.boot import boot_objects
-from env_core.apiserver.registry import Registry
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.kubectl.command import run
@@ -22,7 +21,6 @@ from tests.golden.normalise import interface_of, printed, printed_drawn, shows_o
 from tests.golden.recordings import Folder, Record
 from env_core.cluster import admission
 from tests.kubectl.golden_world import TinyApi, context
-from tests.kubectl.golden_world import registry as full_registry
 from tests.kubectl.scripted import _answer_exec, _answer_log, configure
 
 RESULT = ("rc", "stdout", "stderr")
@@ -41,7 +39,7 @@ class State:
         self.state = self.aliases.raw_value(record.get("state") or {})
         tables = self.aliases.raw_value(record.get("tables") or {})
         self.record = {"state": self.state, "namespace": self.namespace, "tables": tables}
-        self.registry = Registry((*full_registry(tables).kinds, *virtual.KINDS))
+        self.registry = servers.registry()
         self.store = self._filled()
         scripted = SimpleNamespace(record=self.record)
         stub = TinyApi(self.registry, ())
