@@ -10,6 +10,7 @@ from env_core.apiserver import virtual
 from env_core.apiserver.boot import boot_objects
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
+from env_core.cluster import admission
 from env_core.kubectl.command import run
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
@@ -19,7 +20,7 @@ from tests.golden.aliases import Aliases
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.normalise import interface_of, printed, printed_drawn, shows_other_namespaces
 from tests.golden.recordings import Folder, Record
-from env_core.cluster import admission
+from tests.golden.servers import registry
 from tests.kubectl.golden_world import TinyApi, context
 from tests.kubectl.scripted import _answer_exec, _answer_log, configure
 
@@ -39,7 +40,7 @@ class State:
         self.state = self.aliases.raw_value(record.get("state") or {})
         tables = self.aliases.raw_value(record.get("tables") or {})
         self.record = {"state": self.state, "namespace": self.namespace, "tables": tables}
-        self.registry = servers.registry()
+        self.registry = registry()
         self.store = self._filled()
         scripted = SimpleNamespace(record=self.record)
         stub = TinyApi(self.registry, ())
