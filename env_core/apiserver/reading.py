@@ -24,9 +24,11 @@ def existing(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
     Raises:
         StatusError: NotFound.
     """
-    obj = found(server, request, kind)
+    obj = server.store.get(kind.resource, request.namespace if kind.is_namespaced else "", request.name)
     if obj is None:
-        raise errors.not_found(kind.group, kind.plural, request.name)
+        obj = found(server, request, kind)
+        if obj is None:
+            raise errors.not_found(kind.group, kind.plural, request.name)
     return obj
 
 
