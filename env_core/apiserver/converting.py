@@ -71,8 +71,8 @@ def answer_converted(
     assert conversion is not None
     stored = server.registry.by_resource(conversion.resource)
     assert stored is not None
-    response = answer(replace(request, resource=stored.resource), _worked_on(kind, stored))
-    return replace(response, object=_shown(response.object, kind, stored, conversion))
+    response = answer(request._replace(resource=stored.resource), _worked_on(kind, stored))
+    return response._replace(object=_shown(response.object, kind, stored, conversion))
 
 
 def _shown(obj: Object, kind: Kind, stored: Kind, conversion: Conversion) -> Object:

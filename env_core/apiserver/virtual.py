@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from env_core.apiserver import errors, reading
 from env_core.apiserver.kind import Column, Kind
@@ -202,7 +201,7 @@ def _binding(server: ApiServer, request: ApiRequest, _kind: Kind) -> Object:
     name = (_body(request).get("metadata") or {}).get("name") or ""
     pods = server.registry.by_resource("pods")
     assert pods is not None
-    return POD_SUBRESOURCES["binding"](server, replace(request, resource="pods", name=name), pods).object
+    return POD_SUBRESOURCES["binding"](server, request._replace(resource="pods", name=name), pods).object
 
 
 def _usage(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:

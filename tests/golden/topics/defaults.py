@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from env_core.apiserver.errors import StatusError
@@ -18,7 +17,7 @@ ANSWERS = ("status", "response", "warnings")
 UIDS = {"tok-admin": "1", "tok-dev": "4"}
 """The uids of the static tokens' users, as the recorded reviews show them."""
 TOKENS = {
-    token: replace(identity, uid=UIDS.get(token, "")) for token, identity in http_requests.TOKENS.items()
+    token: identity._replace(uid=UIDS.get(token, "")) for token, identity in http_requests.TOKENS.items()
 }
 
 
