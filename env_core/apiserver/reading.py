@@ -185,7 +185,7 @@ def _equalities(field_selector: str) -> dict[str, str]:
 
 
 def matcher(kind: Kind, label_selector: str, field_selector: str) -> Any:
-    """Return a predicate over objects, or None when there is nothing to select by.
+    """Return a predicate over stored objects, or None when there is nothing to select by.
 
     Raises:
         StatusError: BadRequest, when a selector does not parse or names a field that is no label.
@@ -202,9 +202,13 @@ def matcher(kind: Kind, label_selector: str, field_selector: str) -> Any:
             if term.field not in kind.field_labels:
                 raise errors.bad_request(_unknown_label(kind, term.field))
 
+    shown = None if kind.conversion is None else kind.conversion.from_stored
+
     def matches(obj: Object) -> bool:
         if labels is not None and not labels.matches(obj["metadata"].get("labels") or {}):
             return False
+        if shown is not None and fields is not None:
+            obj = shown(obj)
         return fields is None or all(
             (field_value(obj, term.field) == term.value) is not term.negated for term in fields.terms
         )
