@@ -17,6 +17,21 @@ def is_trusted(request: ApiRequest) -> bool:
     return request.identity.name.startswith("system:")
 
 
+def decode_as(request: ApiRequest, group: str, version: str, kind: str) -> Object:
+    """Return the body of a request as a kind that is not stored: a binding, a review, a scale.
+
+    Raises:
+        StatusError: BadRequest, in the server's words.
+    """
+    body = request.body
+    if isinstance(body, dict) and is_trusted(request):
+        return body
+    empty: Object = {}
+    return decode(
+        empty if body is None else body, group, version, kind, request.options.field_validation
+    ).object
+
+
 def decode_body(request: ApiRequest, kind: Kind, body: Any) -> tuple[Object, tuple[str, ...]]:
     """Return the body as an object in the normal form of what is stored, and the warnings about it.
 

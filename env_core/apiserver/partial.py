@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from env_core.apiserver import errors, patching, reading
 from env_core.apiserver.decoding import decode_body
@@ -11,6 +11,7 @@ from env_core.apiserver.kind import Kind, SubresourceWrite
 from env_core.apiserver.replacing import refuse, replace, spec_changed
 from env_core.apiserver.request import ApiRequest, ApiResponse
 from env_core.objects.problems import Problem
+from env_core.world import Object
 
 if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
@@ -38,11 +39,9 @@ def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: Sub
     return ApiResponse(200, stored(server, kind, body), warnings)
 
 
-def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Any) -> ApiResponse:
+def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Object) -> ApiResponse:
     """Write the replicas of an object's scale."""
     assert kind.scale is not None
-    if not isinstance(scale, dict):
-        raise errors.bad_request("the body of a scale request must be an object")
     old = reading.existing(server, request, kind)
     replicas = (scale.get("spec") or {}).get("replicas", 0)
     wanted_version = (scale.get("metadata") or {}).get("resourceVersion")

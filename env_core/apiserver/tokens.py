@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from env_core.apiserver import errors
+from env_core.apiserver.decoding import decode_as
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
 from env_core.objects.problems import Problem, invalid
 from env_core.sim import ids
@@ -51,7 +52,7 @@ def request_token(server: ApiServer, request: ApiRequest) -> ApiResponse:
     Raises:
         StatusError: no such account or bound object, a lifetime out of bounds, an object that nothing binds to.
     """
-    body = request.body if isinstance(request.body, dict) else {}
+    body = decode_as(request, "authentication.k8s.io", "v1", "TokenRequest")
     spec: Object = body.get("spec") or {}
     account = server.store.get("serviceaccounts", request.namespace, request.name)
     if account is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from env_core.apiserver import errors, reading
+from env_core.apiserver.decoding import decode_as
 from env_core.apiserver.kind import Column, Kind
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
 from env_core.apiserver.request import ApiRequest, Identity
@@ -70,10 +71,8 @@ KINDS = (
 )
 
 
-def _body(request: ApiRequest) -> Object:
-    if not isinstance(request.body, dict):
-        raise errors.bad_request("the body of a review must be an object")
-    return request.body
+def _body(request: ApiRequest, kind: Kind) -> Object:
+    return decode_as(request, kind.group, kind.version, kind.kind)
 
 
 def _one_kind_of_attributes(spec: Object) -> list[Problem]:
@@ -98,14 +97,14 @@ def _check(problems: list[Problem]) -> None:
 
 
 def _self_access(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
-    body = _body(request)
+    body = _body(request, kind)
     spec = body.get("spec") or {}
     _check(_one_kind_of_attributes(spec))
     return _decided(server, kind, body, spec, request.identity)
 
 
 def _subject_access(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
-    body = _body(request)
+    body = _body(request, kind)
     spec = body.get("spec") or {}
     problems = _one_kind_of_attributes(spec)
     if not spec.get("user") and not spec.get("groups"):
@@ -144,7 +143,7 @@ def _decided(server: ApiServer, kind: Kind, body: Object, spec: Object, identity
 
 
 def _self_rules(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
-    spec = _body(request).get("spec") or {}
+    spec = _body(request, kind).get("spec") or {}
     status = server.authorizer.rules_for(request.identity, spec.get("namespace", ""))
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {}, "spec": {}, "status": status}
 
@@ -168,7 +167,7 @@ def _token_review(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
 
     Source: k8s.io/kubernetes pkg/registry/authentication/tokenreview; tests/golden/l2/defaults.jsonl.gz.
     """
-    body = _body(request)
+    body = _body(request, kind)
     spec = body.get("spec") or {}
     token = spec.get("token") or ""
     if not token:
@@ -196,9 +195,9 @@ def _token_review(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
     }
 
 
-def _binding(server: ApiServer, request: ApiRequest, _kind: Kind) -> Object:
+def _binding(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
     """Bind a pod to a node, by the old way: the pod is named in the body."""
-    name = (_body(request).get("metadata") or {}).get("name") or ""
+    name = (_body(request, kind).get("metadata") or {}).get("name") or ""
     pods = server.registry.by_resource("pods")
     assert pods is not None
     return POD_SUBRESOURCES["binding"](server, request._replace(resource="pods", name=name), pods).object

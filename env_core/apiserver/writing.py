@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from env_core.apiserver import errors, patching, reading
 from env_core.apiserver.admitting import admit, admit_validating, attributes_of
-from env_core.apiserver.decoding import decode_body
+from env_core.apiserver.decoding import decode_as, decode_body
 from env_core.apiserver.deleting import delete, delete_collection
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta
@@ -165,7 +165,7 @@ def _meta_problems(kind: Kind, body: Object) -> list[Problem]:
 def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Replace an object, its status or its scale."""
     if request.subresource == "scale":
-        return update_scale(server, request, kind, request.body)
+        return update_scale(server, request, kind, decode_as(request, "autoscaling", "v1", "Scale"))
     body, warnings = decode_body(request, kind, request.body)
     _check_name(body, request)
     if kind.creates_on_update and reading.found(server, request, kind) is None:
