@@ -64,12 +64,24 @@ def _check_preconditions(kind: Kind, metadata: Object, options: Options) -> None
 def delete_collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Delete every object that a list would return."""
     listed = reading.listed(server, request, kind).object
+    given = request.options
+    options = Options(
+        dry_run=given.dry_run,
+        grace_period_seconds=given.grace_period_seconds,
+        precondition_uid=given.precondition_uid,
+        precondition_resource_version=given.precondition_resource_version,
+        propagation_policy=given.propagation_policy,
+    )
     for item in listed["items"]:
         metadata = item["metadata"]
         one = ApiRequest(
-            verb="delete", resource=request.resource, namespace=metadata.get("namespace", ""), name=metadata["name"],
-            identity=request.identity, options=Options(propagation_policy=request.options.propagation_policy, grace_period_seconds=request.options.grace_period_seconds),
-        )  # fmt: skip
+            verb="delete",
+            resource=request.resource,
+            namespace=metadata.get("namespace", ""),
+            name=metadata["name"],
+            identity=request.identity,
+            options=options,
+        )
         delete(server, one, kind)
     return ApiResponse(200, listed)
 

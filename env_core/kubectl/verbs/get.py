@@ -101,7 +101,7 @@ def _print_tables(ctx: Context, args: Args, selection: Selection) -> None:
     cluster_wide = replace(options, has_namespace=False)
     blocks: list[_Block] = []
     for item in found:
-        objects = [item.found()] if isinstance(item, Info) else item.objects
+        objects = [item.found()] if isinstance(item, Info) else _rows_of(item.kind, item.objects)
         if blocks and blocks[-1].kind is item.kind:
             blocks[-1] = _Block(item.kind, blocks[-1].objects + objects)
         else:
@@ -124,6 +124,11 @@ def _print_tables(ctx: Context, args: Args, selection: Selection) -> None:
         is_namespaced = all(item.kind.is_namespaced for item in found)
         print_nothing_found(ctx, args, is_namespaced=is_namespaced and not args.is_set("all-namespaces"))
     raise_all(errors)
+
+
+def _rows_of(kind: Kind, objects: list[Object]) -> list[Object]:
+    """Return the objects of a list in the order in which the server's table has them."""
+    return objects if kind.row_order is None else sorted(objects, key=kind.row_order)
 
 
 def _in_order(ctx: Context, objects: list[Object], field: str) -> list[Object]:
