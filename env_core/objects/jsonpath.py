@@ -1,4 +1,4 @@
-"""kubectl's JSONPath: templates with braces, ranges and filters, and how their results print."""
+"""JSONPath of client-go: templates with braces, ranges and filters, and how their results print."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-from env_core.kubectl.output._jsonpath_nodes import JSONPathError, Node
-from env_core.kubectl.output._jsonpath_parser import parse_nodes
-from env_core.kubectl.output._jsonpath_walk import Walk
+from env_core.objects._jsonpath_nodes import JSONPathError, Node
+from env_core.objects._jsonpath_parser import parse_nodes
+from env_core.objects._jsonpath_walk import Walk
 from env_core.objects.goformat import scalar_text, syntax_text
 from env_core.objects.jsonout import to_compact_json, to_json
 from env_core.objects.problems import quoted
