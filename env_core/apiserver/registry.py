@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
-from env_core.apiserver.kind import Kind
+from env_core.apiserver.kind import Kind, no_kinds
+from env_core.apiserver.store import Store
 
 _GROUP_ORDER = (
     "", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io",
     "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io", "admissionregistration.k8s.io",
     "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io",
 )  # fmt: skip
+
+
+class Kinds(Protocol):
+    """What an API serves."""
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Every kind in discovery order."""
+
+    def by_resource(self, resource: str) -> Kind | None:
+        """Return the kind of a plural or group-qualified plural, as requests name it."""
+
+    def find(self, name: str) -> Kind | None:
+        """Return the kind for a plural, singular, short name, Kind or group-qualified form of them."""
+
+    def by_gvk(self, api_version: str, kind: str) -> Kind | None:
+        """Return the kind of a manifest."""
+
+    def all(self) -> tuple[Kind, ...]:
+        """Return every kind in discovery order."""
 
 
 class Registry:
@@ -57,3 +79,67 @@ class Registry:
     def all(self) -> tuple[Kind, ...]:
         """Return every kind in discovery order."""
         return self.kinds
+
+
+class ServedKinds:
+    """What one cluster serves at this moment: the built-in kinds, and those that objects in its store define.
+
+    Definitions that say the same give the same kinds, in every cluster: forks share what has been compiled.
+    """
+
+    __slots__ = ("_builtin", "_current", "_custom", "_definers", "_revisions", "_store")
+
+    def __init__(self, builtin: Registry, store: Store) -> None:
+        self._builtin = builtin
+        self._store = store
+        self._definers = tuple(kind for kind in builtin.kinds if kind.defines is not no_kinds)
+        self._current = builtin
+        self._custom: tuple[Kind, ...] = ()
+        self._revisions = [0] * len(self._definers)
+
+    def fork(self, store: Store) -> ServedKinds:
+        """Return the kinds of a forked store."""
+        copy = ServedKinds(self._builtin, store)
+        copy._current, copy._custom, copy._revisions = self._current, self._custom, self._revisions
+        return copy
+
+    def _now(self) -> Registry:
+        last_write = self._store.last_write
+        revisions = [last_write(kind.resource) for kind in self._definers]
+        if revisions != self._revisions:
+            custom = tuple(
+                defined
+                for kind in self._definers
+                for obj in self._store.list(kind.resource)
+                for defined in kind.defines(obj)
+            )
+            if custom != self._custom:
+                self._custom = custom
+                self._current = Registry([*self._builtin.kinds, *custom]) if custom else self._builtin
+            self._revisions = revisions
+        return self._current
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Every kind in discovery order."""
+        return self._now().kinds
+
+    def by_resource(self, resource: str) -> Kind | None:
+        """Return the kind of a plural or group-qualified plural, as requests name it."""
+        return self._now().by_resource(resource)
+
+    def find(self, name: str) -> Kind | None:
+        """Return the kind for a plural, singular, short name, Kind or group-qualified form of them."""
+        return self._now().find(name)
+
+    def by_gvk(self, api_version: str, kind: str) -> Kind | None:
+        """Return the kind of a manifest."""
+        return self._now().by_gvk(api_version, kind)
+
+    def all(self) -> tuple[Kind, ...]:
+        """Return every kind in discovery order."""
+        return self._now().kinds
+
+    def is_builtin(self, resource: str) -> bool:
+        """Whether a group-qualified plural is one that every cluster serves."""
+        return self._builtin.by_resource(resource) is not None

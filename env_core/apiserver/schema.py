@@ -53,13 +53,15 @@ class GoType:
     element: GoType | None = None
     key: GoType | None = None
     ref: str = ""
+    own: StructType | None = None
+    """The struct itself, of a type that no table has (of custom resources)."""
 
     @property
     def struct(self) -> StructType:
         """The struct of a "struct" type, or of a pointer to one."""
         if self.kind == "ptr" and self.element is not None:
             return self.element.struct
-        return struct_named(self.ref)
+        return self.own or struct_named(self.ref)
 
     def patch_field(self, name: str) -> Field | None:
         """Return the field that JSON `name` means to a strategic merge patch."""
@@ -89,6 +91,8 @@ class Field:
     enum: tuple[str, ...] = ()
     openapi_default: Any = None
     protobuf: tuple[int, str, str] | None = None
+    description: str = ""
+    """What a definition says of a field; built-in types have none here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +112,7 @@ class StructType:
     extensions: MappingProxyType[str, Any]
     kind: str = "struct"
     element: None = None
+    description: str = ""
 
     def patch_field(self, name: str) -> Field | None:
         """Return the field that JSON `name` means to a patch: exactly, else ignoring case."""

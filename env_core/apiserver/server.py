@@ -12,7 +12,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.rbacview import RbacView
-from env_core.apiserver.registry import Registry
+from env_core.apiserver.registry import Registry, ServedKinds
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
 from env_core.apiserver.store import Store
 from env_core.sim.loop import EventLoop
@@ -40,7 +40,7 @@ class ApiServer:
     """The only door to a cluster's objects.
 
     Refusals are answers (`ApiResponse` with a `Status`), never exceptions; an exception out of `handle`
-    is a bug of ours.
+    is a bug of ours. `origin` is the server that this one is a fork of.
     """
 
     __slots__ = (
@@ -68,8 +68,9 @@ class ApiServer:
         virtual: Mapping[str, Virtual],
         audit: AuditLog | None = None,
         authorizer: Authorizer | None = None,
+        origin: ApiServer | None = None,
     ) -> None:
-        self.registry = registry
+        self.registry: ServedKinds = origin.registry.fork(store) if origin else ServedKinds(registry, store)
         self.store = store
         self.loop = loop
         self.streams = streams
@@ -94,6 +95,7 @@ class ApiServer:
         kind = self.registry.by_resource(request.resource)
         if kind is None:
             raise errors.resource_unknown()
+        kind = kind.served_by or kind
         self.authorize(request.identity, request.verb, kind, request)
         virtual = self.virtual.get(kind.resource)
         if virtual is not None:
@@ -120,5 +122,7 @@ class ApiServer:
 
     def view(self, kind: Kind, obj: Object) -> Object:
         """Return an object as clients see it now: what is computed at read (heartbeats, leases) filled in."""
+        if kind.read is not None:
+            obj = kind.read(obj)
         view = self.views.get(kind.resource)
         return obj if view is None else view(obj, self.loop.now_ms)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from env_core.apiserver import errors, patching, reading
 from env_core.apiserver.admitting import admit, admit_validating, attributes_of
 from env_core.apiserver.decoding import decode_body
-from env_core.apiserver.deleting import delete, delete_collection
+from env_core.apiserver.deleting import delete, delete_collection, put
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta
 from env_core.apiserver.partial import update_scale, write_part
@@ -60,6 +60,8 @@ def create(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Create an object."""
     body, warnings = decode_body(request, kind, request.body)
     metadata = body.get("metadata") or {}
+    if kind.refuses_create:
+        raise errors.forbidden(kind.group, kind.plural, metadata.get("name", ""), kind.refuses_create)
     namespace = request.namespace if kind.is_namespaced else ""
     given = metadata.get("namespace") or ""
     if given != namespace:
@@ -105,7 +107,7 @@ def create(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     all_warnings = (*warnings, *kind.warnings(body))
     if request.options.dry_run:
         return ApiResponse(201, body, all_warnings)
-    return ApiResponse(201, server.store.put(kind.resource, body), all_warnings)
+    return ApiResponse(201, put(server, kind, body), all_warnings)
 
 
 def _new_metadata(server: ApiServer, kind: Kind, metadata: Object) -> Object:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from env_core.apiserver.component import Component
+from env_core.apiserver.request import Identity
 from env_core.world import Object
 
 
@@ -44,7 +45,25 @@ class Controller:
     identity: str = ""
     component: str = ""
     """The event source, when it is not `<name>-controller`."""
+    is_of_server: bool = False
+    """Whether the controller runs inside of the API server and acts as the server itself."""
     delay_ms: int = 10
+
+
+_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
+_SERVER = Identity("system:apiserver", ("system:masters", "system:authenticated"))
+
+
+def identity_of(controller: Controller) -> Identity:
+    """Return who a controller is to the API: its service account, or the server itself."""
+    if controller.is_of_server:
+        return _SERVER
+    account = controller.identity or f"{controller.name}-controller"
+    return Identity(f"system:serviceaccount:kube-system:{account}", _GROUPS)
+
+
+CUSTOM_RESOURCES = "*"
+"""In `watches`, in place of a plural: every resource that is not built in."""
 
 
 def own_key(obj: Object, _component: Component) -> tuple[Key, ...]:

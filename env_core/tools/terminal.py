@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from env_core.apiserver.client import ApiClient
-from env_core.apiserver.registry import Registry
+from env_core.apiserver.registry import Kinds
 from env_core.apiserver.request import Identity
 from env_core.dataplane.network import Network
 from env_core.kubectl import command as kubectl
@@ -35,7 +35,7 @@ class Host(Protocol):
         """Milliseconds since the Unix epoch."""
 
     @property
-    def registry(self) -> Registry:
+    def registry(self) -> Kinds:
         """The kinds that the API serves."""
 
     def client(self, identity: Identity) -> ApiClient:

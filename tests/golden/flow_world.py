@@ -16,7 +16,7 @@ from env_core.shell import pipeline
 from env_core.shell.context import FileSystem, Process
 from env_core.world import Output
 from tests.controllers import flows
-from tests.controllers.world import World, registry
+from tests.controllers.world import World
 from tests.golden.aliases import Aliases
 from tests.golden.http_requests import TOKENS
 from tests.golden.normalise import printed, printed_drawn
@@ -148,7 +148,7 @@ class Flow(flows.Replay):
             api=ApiClient(self.world.server, identity),
             clock=Clock(self.world),
             files=self.files,
-            discovery=registry(),
+            discovery=self.world.server.registry,
             namespace=self.namespace,
             stdin=stdin,
             user="admin",
