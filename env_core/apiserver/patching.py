@@ -28,8 +28,6 @@ def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
         StatusError: the patch does not decode, does not apply, or its result does not fit the kind.
     """
     schema = schema_for(kind.group, kind.version, kind.kind)
-    if kind.coerce is not None and request.content_type == STRATEGIC_PATCH:
-        raise _unknown_format(CUSTOM_ACCEPTED)
     body = request.body
     try:
         if request.content_type == STRATEGIC_PATCH and schema is not None:
@@ -61,6 +59,16 @@ def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
         request.options.field_validation,
         patch_warnings=warnings,
     )
+
+
+def check_type(request: ApiRequest, kind: Kind) -> None:
+    """Refuse a type of patch that the kind does not take.
+
+    Raises:
+        StatusError: 415.
+    """
+    if kind.coerce is not None and request.content_type == STRATEGIC_PATCH:
+        raise _unknown_format(CUSTOM_ACCEPTED)
 
 
 def apply_plain(request: ApiRequest, live: Object) -> Object:

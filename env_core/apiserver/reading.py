@@ -39,7 +39,7 @@ def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
 def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
-        raise errors.resource_unknown()
+        raise no_subresource(request, kind)
     found = server.view(kind, existing(server, request, kind))
     if subresource in ("", "status", "ephemeralcontainers", "resize"):
         return ApiResponse(200, found)
@@ -49,6 +49,13 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         assert server.backend is not None
         return ApiResponse(200, {}, output=Output(stdout=server.backend.log(found, request)))
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
+
+
+def no_subresource(request: ApiRequest, kind: Kind) -> errors.StatusError:
+    """Return the refusal of a subresource that a kind does not have; source: tests/golden/l2/facts (cr-status)."""
+    if kind.coerce is not None:
+        return errors.not_found(kind.group, kind.plural, request.name)
+    return errors.resource_unknown()
 
 
 def collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:

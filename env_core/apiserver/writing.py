@@ -36,7 +36,7 @@ def write(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
 def _written(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
-        raise errors.resource_unknown()
+        raise reading.no_subresource(request, kind)
     if kind.resource == "pods" and subresource in POD_SUBRESOURCES:
         return POD_SUBRESOURCES[subresource](server, request, kind)
     if subresource in kind.writes:
@@ -159,6 +159,7 @@ def _wrong_name(name: str, request: ApiRequest) -> errors.StatusError:
 
 def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Patch an object, its status or its scale."""
+    patching.check_type(request, kind)
     if request.subresource == "scale":
         scale = reading.scale_of(kind, reading.existing(server, request, kind))
         patched = patching.apply_plain(request, scale)
