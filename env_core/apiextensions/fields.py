@@ -52,7 +52,7 @@ def _struct(schema: Structural, path: str, *, is_resource: bool = False) -> Stru
         special="",
         required=tuple(required),
         extensions=MappingProxyType({key: schema.props[key] for key in _KEPT if key in schema.props}),
-        description=schema.props.get("description") or "",
+        descriptions=_descriptions(schema),
     )
 
 
@@ -73,17 +73,15 @@ def _field(name: str, schema: Structural, path: str) -> Field:
         map_type=schema.map_type,
         enum=tuple(each for each in schema.props.get("enum") or () if isinstance(each, str)),
         openapi_default=schema.default,
-        description=_description(schema),
+        descriptions=_descriptions(schema),
     )
 
 
-def _description(schema: Structural | None) -> str:
-    """Return what a schema says of itself, and of its items or values."""
+def _descriptions(schema: Structural | None) -> tuple[str, ...]:
+    """Return what a schema says of itself, "" for nothing, and of its items or values."""
     if schema is None:
-        return ""
-    own = schema.props.get("description") or ""
-    below = _description(schema.items or schema.additional)
-    return "\n".join(text for text in (own, below) if text)
+        return ()
+    return schema.props.get("description") or "", *_descriptions(schema.items or schema.additional)
 
 
 def _type(schema: Structural, path: str) -> GoType:

@@ -91,8 +91,8 @@ class Field:
     enum: tuple[str, ...] = ()
     openapi_default: Any = None
     protobuf: tuple[int, str, str] | None = None
-    description: str = ""
-    """What a definition says of a field; built-in types have none here."""
+    descriptions: tuple[str, ...] = ()
+    """What a definition says of a field, then of its items or values; built-in types have none here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +112,7 @@ class StructType:
     extensions: MappingProxyType[str, Any]
     kind: str = "struct"
     element: None = None
-    description: str = ""
+    descriptions: tuple[str, ...] = ()
 
     def patch_field(self, name: str) -> Field | None:
         """Return the field that JSON `name` means to a patch: exactly, else ignoring case."""

@@ -137,8 +137,9 @@ def _cell_scope(obj: Object, _now_ms: int) -> str:
 
 
 def _cell_versions(obj: Object, _now_ms: int) -> str:
-    served = [each for each in (obj.get("spec") or {}).get("versions") or () if each.get("served")]
-    return ",".join(each.get("name", "") for each in served)
+    versions = (obj.get("spec") or {}).get("versions") or ()
+    served = [each for each in versions if each.get("served")]
+    return ",".join(sorted(each["name"] + ("(storage)" if each.get("storage") else "") for each in served))
 
 
 def _cell_group(obj: Object, _now_ms: int) -> str:
