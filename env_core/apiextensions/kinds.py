@@ -107,6 +107,7 @@ def _kind(said: Object, version: Object, strategy: Strategy, *, is_preferred: bo
         subresources=(*(("status",) if strategy.has_status else ()), *(("scale",) if strategy.scale else ())),
         has_status=strategy.has_status,
         has_generation=True,
+        has_free_finalizers=True,
         scale=strategy.scale,
         default=strategy.default,
         prepare_status=keep_metadata if strategy.has_status else unchanged_update,

@@ -163,6 +163,8 @@ class Kind:
     aliases: tuple[tuple[str, str], ...] = field(default=())
     deprecation: str = ""
     """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
+    has_free_finalizers: bool = False
+    """Whether finalizers need no domain (kinds outside of the core's own registries)."""
     prepare_delete: Callable[[Object, int], Object] | None = None
     """What the first request to delete makes of the object, at a time, in place of deleting it."""
 

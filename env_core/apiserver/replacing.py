@@ -55,7 +55,9 @@ def replace(
         body = _spec_write(server, request, kind, old, body)
         if body is old:
             return ApiResponse(200, server.view(kind, old), (*warnings, *_update_warnings(kind, old, old)))
-        problems = validate_object_meta_update(body["metadata"], old_metadata)
+        problems = validate_object_meta_update(
+            body["metadata"], old_metadata, has_free_finalizers=kind.has_free_finalizers
+        )
         problems += kind.validate(body) if kind.validate_update is None else kind.validate_update(body, old)
         refuse(kind, body, problems)
         admit_validating(server, attributes_of(server, request, kind, "UPDATE", body, old), body)

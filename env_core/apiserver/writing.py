@@ -136,7 +136,12 @@ def check_metadata(kind: Kind, body: Object) -> None:
 
 
 def _meta_problems(kind: Kind, body: Object) -> list[Problem]:
-    return validate_object_meta(body["metadata"], kind.is_namespaced, kind.validate_name)
+    return validate_object_meta(
+        body["metadata"],
+        kind.is_namespaced,
+        kind.validate_name,
+        has_free_finalizers=kind.has_free_finalizers,
+    )
 
 
 def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:

@@ -168,6 +168,7 @@ KIND = Kind(
     categories=("api-extensions",),
     is_namespaced=False,
     has_generation=True,
+    has_free_finalizers=True,
     default=_default,
     prepare_create=_prepare_create,
     prepare_update=_prepare_update,
