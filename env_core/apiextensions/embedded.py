@@ -102,5 +102,7 @@ def _resource_problems(value: dict[str, Any], path: str) -> list[Problem]:
     if isinstance(metadata, dict):
         named = metadata if metadata.get("name") else {**metadata, "name": "fakename"}
         is_namespaced = bool(named.get("namespace"))
-        found += validate_object_meta(named, is_namespaced, name_is_path_segment, f"{place}metadata", has_free_finalizers=True)
+        found += validate_object_meta(
+            named, is_namespaced, name_is_path_segment, f"{place}metadata", has_free_finalizers=True
+        )
     return found

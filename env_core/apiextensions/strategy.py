@@ -13,7 +13,7 @@ from env_core.apiextensions.defaulting import default
 from env_core.apiextensions.embedded import coerce, embedded_problems, read_metadata
 from env_core.apiextensions.listtypes import list_problems
 from env_core.apiextensions.pruning import prune, prune_nulls
-from env_core.apiextensions.rules import validate_rules
+from env_core.apiextensions.rules import RuleEngine, validate_rules
 from env_core.apiextensions.structural import Structural
 from env_core.apiextensions.values import problems_of
 from env_core.apiserver.kind import Scale
@@ -52,6 +52,8 @@ class Strategy:
     has_status: bool
     storage: Strategy | None = None
     """The strategy of the version that is stored, when that is another one."""
+    engine: RuleEngine | None = None
+    """What evaluates validation rules; without one they are not evaluated."""
 
     def coerce(self, obj: Object) -> tuple[Object, list[str]]:
         """Return a body without fields that the schema does not know, and the paths of those.
@@ -130,7 +132,7 @@ class Strategy:
             return []
         if any(problem.reason in _BLOCKING for problem in found):
             return [invalid("<nil>", None, _UNCHECKED)]
-        return validate_rules(self.schema, new, old)
+        return validate_rules(self.schema, new, old, self.engine)
 
     def _replicas_problems(self, obj: Object) -> list[Problem]:
         return [] if self.scale is None else _count_problems(obj, self.scale.spec_replicas)

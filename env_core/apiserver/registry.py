@@ -34,6 +34,9 @@ class Kinds(Protocol):
     def all(self) -> tuple[Kind, ...]:
         """Return every kind in discovery order."""
 
+    def snapshot(self) -> Registry:
+        """Return what is served now, as it stays."""
+
 
 class Registry:
     """An immutable set of kinds with its lookups."""
@@ -79,6 +82,14 @@ class Registry:
     def all(self) -> tuple[Kind, ...]:
         """Return every kind in discovery order."""
         return self.kinds
+
+    def fresh(self) -> Registry:
+        """Return this: an immutable registry does not change."""
+        return self
+
+    def snapshot(self) -> Registry:
+        """Return this: an immutable registry does not change."""
+        return self
 
 
 class ServedKinds:
@@ -139,6 +150,14 @@ class ServedKinds:
     def all(self) -> tuple[Kind, ...]:
         """Return every kind in discovery order."""
         return self._now().kinds
+
+    def fresh(self) -> ServedKinds:
+        """Return this: it always tells what is served now."""
+        return self
+
+    def snapshot(self) -> Registry:
+        """Return what is served now, as it stays."""
+        return self._now()
 
     def is_builtin(self, resource: str) -> bool:
         """Whether a group-qualified plural is one that every cluster serves."""

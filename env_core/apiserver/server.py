@@ -20,6 +20,7 @@ from env_core.sim.rng import Streams
 from env_core.world import Object, Output
 
 MASTERS = "system:masters"
+_METHODS = {"create": "post", "list": "get", "update": "put", "deletecollection": "delete", "watch": "get"}
 
 
 class PodBackend(Protocol):
@@ -94,7 +95,7 @@ class ApiServer:
     def _answer(self, request: ApiRequest) -> ApiResponse:
         kind = self.registry.by_resource(request.resource)
         if kind is None:
-            raise errors.resource_unknown()
+            raise self._unknown(request)
         kind = kind.served_by or kind
         self.authorize(request.identity, request.verb, kind, request)
         virtual = self.virtual.get(kind.resource)
@@ -111,6 +112,12 @@ class ApiServer:
                 else "namespace is required"
             )
         return writing.write(self, request, kind)
+
+    def _unknown(self, request: ApiRequest) -> StatusError:
+        group = request.resource.partition(".")[2]
+        if any(kind.group == group for kind in self.registry.kinds):
+            return errors.resource_unknown()
+        return errors.path_unknown(_METHODS.get(request.verb, request.verb), request.resource, request.name)
 
     def authorize(self, identity: Identity, verb: str, kind: Kind, request: ApiRequest) -> None:
         """Raise Forbidden unless RBAC allows the request."""

@@ -60,6 +60,9 @@ class Discovery(Protocol):
     def all(self) -> tuple[Kind, ...]:
         """Return every kind in discovery order."""
 
+    def fresh(self) -> Discovery:
+        """Return this, asked again if it remembers answers."""
+
 
 @dataclass(slots=True)
 class Context:

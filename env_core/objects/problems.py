@@ -41,19 +41,20 @@ _VALUELESS = frozenset({REQUIRED, FORBIDDEN, TOO_LONG, INTERNAL})
 class Problem:
     """One field error.
 
-    `shown` is the offending value as Go prints it in messages ("" for reasons that show none); build
-    problems with the functions below rather than by hand.
+    `shown` is the offending value as Go prints it in messages ("" for reasons that show none, None to leave out
+    one that another reason would show); build problems with the functions below rather than by hand.
     """
 
     reason: str
     field: str
-    shown: str
+    shown: str | None
     detail: str
 
     def body(self) -> str:
         """Return the message without the field."""
         title = _TITLES[self.reason]
-        text = title if self.reason in _VALUELESS else f"{title}: {self.shown}"
+        is_bare = self.reason in _VALUELESS or self.shown is None
+        text = title if is_bare else f"{title}: {self.shown}"
         return f"{text}: {self.detail}" if self.detail else text
 
     def text(self) -> str:
