@@ -20,7 +20,7 @@ from env_core.apiserver.request import ADMIN, ApiRequest, ApiResponse, ExecOptio
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.controllers import Controller, Key
-from env_core.controllers._model import CUSTOM_RESOURCES, Mapper, identity_of
+from env_core.controllers._model import CUSTOM_RESOURCES, Mapper
 from env_core.dataplane.network import Network
 from env_core.discovery import discover
 from env_core.node.kubelet import Kubelets
@@ -267,7 +267,7 @@ class Cluster:
     def _component_of(self, controller: Controller) -> Component:
         name = controller.component or f"{controller.name}-controller"
         found = self._components.get(name)
-        return found if found is not None else self.component(name, identity_of(controller))
+        return found if found is not None else self.component(name, controller.actor())
 
     def _bind(self, resource: str) -> _Bound:
         watched = resource if self.server.registry.is_builtin(resource) else CUSTOM_RESOURCES

@@ -130,7 +130,7 @@ def _kind(said: Object, version: Object, strategy: Strategy, *, is_preferred: bo
     verbs = _TERMINATING_VERBS if said["isTerminating"] else ALL_VERBS
     if is_preferred and verbs == kind.verbs:
         return kind
-    return replace(kind, verbs=verbs, is_preferred=is_preferred, served_by=kind)
+    return replace(kind, verbs=verbs, is_other_version=not is_preferred, served_by=kind)
 
 
 def _deprecation(said: Object, version: Object) -> str:

@@ -183,13 +183,15 @@ class Kind:
     """From an object of this version to the one that is stored; None when that is the same."""
     refuses_create: str = ""
     """Why no object may be created any more."""
-    is_preferred: bool = True
-    """Whether this is the version of its resource that clients use who name none."""
+    is_other_version: bool = False
+    """Whether clients that name no version use another one."""
     served_by: Kind | None = None
     """The kind that answers requests in place of this one, which only discovery shows."""
 
     api_version: str = field(init=False)
     """The apiVersion of objects of this kind."""
+    is_preferred: bool = field(init=False)
+    """Whether the version is the one that the group prefers."""
     resource: str = field(init=False)
     """What requests name: the group-qualified plural, "deployments.apps"; just "pods" for the core group.
 
@@ -201,5 +203,7 @@ class Kind:
         object.__setattr__(
             self, "api_version", f"{self.group}/{self.version}" if self.group else self.version
         )
-        place = self.group if self.is_preferred else f"{self.version}.{self.group}"
+        is_preferred = not self.is_other_version
+        place = self.group if is_preferred else f"{self.version}.{self.group}"
+        object.__setattr__(self, "is_preferred", is_preferred)
         object.__setattr__(self, "resource", f"{self.plural}.{place}" if place else self.plural)

@@ -20,10 +20,13 @@ class Kinds(Protocol):
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """Every kind in discovery order."""
+        """Every resource's kind, in its preferred version, in discovery order."""
 
     def by_resource(self, resource: str) -> Kind | None:
         """Return the kind of a plural or group-qualified plural, as requests name it."""
+
+    def at(self, group: str, version: str, plural: str) -> Kind | None:
+        """Return the kind that the API serves at a group, version and plural."""
 
     def find(self, name: str) -> Kind | None:
         """Return the kind for a plural, singular, short name, Kind or group-qualified form of them."""
@@ -31,32 +34,39 @@ class Kinds(Protocol):
     def by_gvk(self, api_version: str, kind: str) -> Kind | None:
         """Return the kind of a manifest."""
 
+    def api_versions(self) -> tuple[str, ...]:
+        """Return every served "group/version", sorted."""
+
     def all(self) -> tuple[Kind, ...]:
-        """Return every kind in discovery order."""
+        """Return every resource's kind, in its preferred version, in discovery order."""
 
     def snapshot(self) -> Registry:
         """Return what is served now, as it stays."""
 
 
 class Registry:
-    """An immutable set of kinds with its lookups."""
+    """An immutable set of kinds with its lookups.
 
-    __slots__ = ("_by_gvk", "_by_name", "_by_resource", "kinds")
+    `kinds` has one kind for each resource, in the version that its group prefers; `others` are their other versions.
+    """
+
+    __slots__ = ("_by_gvk", "_by_name", "_by_place", "_by_resource", "kinds", "others")
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         rank = {group: index for index, group in enumerate(_GROUP_ORDER)}
-        self.kinds = tuple(
-            sorted(kinds, key=lambda kind: (rank.get(kind.group, len(rank)), kind.group, kind.plural))
-        )
+        served = sorted(kinds, key=lambda kind: (rank.get(kind.group, len(rank)), kind.group, kind.plural))
+        self.kinds = tuple(kind for kind in served if kind.is_preferred)
+        self.others = tuple(kind for kind in served if not kind.is_preferred)
         self._by_resource: dict[str, Kind] = {}
         self._by_gvk: dict[tuple[str, str], Kind] = {}
         self._by_name: dict[str, Kind] = {}
-        for kind in self.kinds:
+        self._by_place = {(kind.group, kind.version, kind.plural): kind for kind in served}
+        for kind in served:
             self._by_resource.setdefault(kind.resource, kind)
             self._by_gvk[(kind.api_version, kind.kind)] = kind
             for version, name in kind.aliases:
                 self._by_gvk.setdefault((version, name), kind)
-        for kind in self.kinds:
+        for kind in (*self.kinds, *self.others):
             self._by_resource.setdefault(kind.plural, kind)
             singular = kind.singular or kind.kind.lower()
             for name in (kind.plural, singular, *kind.short_names):
@@ -71,6 +81,10 @@ class Registry:
         """Return the kind of a plural or group-qualified plural, as requests name it."""
         return self._by_resource.get(resource)
 
+    def at(self, group: str, version: str, plural: str) -> Kind | None:
+        """Return the kind that the API serves at a group, version and plural."""
+        return self._by_place.get((group, version, plural))
+
     def find(self, name: str) -> Kind | None:
         """Return the kind for a plural, singular, short name, Kind or group-qualified form of them."""
         return self._by_name.get(name) or self._by_name.get(name.lower())
@@ -79,8 +93,12 @@ class Registry:
         """Return the kind of a manifest."""
         return self._by_gvk.get((api_version, kind))
 
+    def api_versions(self) -> tuple[str, ...]:
+        """Return every served "group/version", sorted."""
+        return tuple(sorted({kind.api_version for kind in (*self.kinds, *self.others)}))
+
     def all(self) -> tuple[Kind, ...]:
-        """Return every kind in discovery order."""
+        """Return every resource's kind, in its preferred version, in discovery order."""
         return self.kinds
 
     def fresh(self) -> Registry:
@@ -126,18 +144,24 @@ class ServedKinds:
             )
             if custom != self._custom:
                 self._custom = custom
-                self._current = Registry([*self._builtin.kinds, *custom]) if custom else self._builtin
+                builtin = self._builtin
+                kinds = (*builtin.kinds, *builtin.others, *custom)
+                self._current = Registry(kinds) if custom else builtin
             self._revisions = revisions
         return self._current
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """Every kind in discovery order."""
+        """Every resource's kind, in its preferred version, in discovery order."""
         return self._now().kinds
 
     def by_resource(self, resource: str) -> Kind | None:
         """Return the kind of a plural or group-qualified plural, as requests name it."""
         return self._now().by_resource(resource)
+
+    def at(self, group: str, version: str, plural: str) -> Kind | None:
+        """Return the kind that the API serves at a group, version and plural."""
+        return self._now().at(group, version, plural)
 
     def find(self, name: str) -> Kind | None:
         """Return the kind for a plural, singular, short name, Kind or group-qualified form of them."""
@@ -147,8 +171,12 @@ class ServedKinds:
         """Return the kind of a manifest."""
         return self._now().by_gvk(api_version, kind)
 
+    def api_versions(self) -> tuple[str, ...]:
+        """Return every served "group/version", sorted."""
+        return self._now().api_versions()
+
     def all(self) -> tuple[Kind, ...]:
-        """Return every kind in discovery order."""
+        """Return every resource's kind, in its preferred version, in discovery order."""
         return self._now().kinds
 
     def fresh(self) -> ServedKinds:

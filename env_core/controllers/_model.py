@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from env_core.apiserver.component import Component
-from env_core.apiserver.request import Identity
+from env_core.apiserver.request import ADMIN, Identity
 from env_core.world import Object
+
+_ACCOUNT_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
 
 class Key(NamedTuple):
@@ -43,23 +45,18 @@ class Controller:
     reconcile: Callable[[Component, Key], Requeue | None]
     source: str
     identity: str = ""
+    user: str = ""
+    """A user with all rights that it acts as instead of a service account."""
     component: str = ""
     """The event source, when it is not `<name>-controller`."""
-    is_of_server: bool = False
-    """Whether the controller runs inside of the API server and acts as the server itself."""
     delay_ms: int = 10
 
-
-_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
-_SERVER = Identity("system:apiserver", ("system:masters", "system:authenticated"))
-
-
-def identity_of(controller: Controller) -> Identity:
-    """Return who a controller is to the API: its service account, or the server itself."""
-    if controller.is_of_server:
-        return _SERVER
-    account = controller.identity or f"{controller.name}-controller"
-    return Identity(f"system:serviceaccount:kube-system:{account}", _GROUPS)
+    def actor(self) -> Identity:
+        """Return who it is to the API server."""
+        if self.user:
+            return Identity(self.user, ADMIN.groups)
+        account = self.identity or f"{self.name}-controller"
+        return Identity(f"system:serviceaccount:kube-system:{account}", _ACCOUNT_GROUPS)
 
 
 CUSTOM_RESOURCES = "*"

@@ -34,6 +34,6 @@ CONTROLLER = Controller(
     name="crd-establishing",
     watches=((RESOURCE, own_key),),
     reconcile=retrying(_reconcile),
-    is_of_server=True,
+    user="system:apiserver",
     source="k8s.io/apiextensions-apiserver pkg/controller/establish; tests/golden/l2/flows (crd-finalizer)",
 )

@@ -83,6 +83,6 @@ CONTROLLER = Controller(
     name="crd-finalizer",
     watches=((RESOURCE, _of_going),),
     reconcile=retrying(_reconcile),
-    is_of_server=True,
+    user="system:apiserver",
     source="k8s.io/apiextensions-apiserver pkg/controller/finalizer; tests/golden/l2/flows (crd-finalizer)",
 )

@@ -116,6 +116,6 @@ CONTROLLER = Controller(
     name="crd-naming",
     watches=((RESOURCE, _keys),),
     reconcile=retrying(_reconcile),
-    is_of_server=True,
+    user="system:apiserver",
     source="k8s.io/apiextensions-apiserver pkg/controller/status; tests/golden/l2/flows (crd-finalizer)",
 )

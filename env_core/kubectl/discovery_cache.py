@@ -56,8 +56,12 @@ class CachedDiscovery:
         return self._remembered().by_gvk(api_version, kind) or self._asked().by_gvk(api_version, kind)
 
     def all(self) -> tuple[Kind, ...]:
-        """Return every kind in discovery order."""
+        """Return every resource's kind, in its preferred version, in discovery order."""
         return self._remembered().all()
+
+    def api_versions(self) -> tuple[str, ...]:
+        """Return every served "group/version", sorted."""
+        return self._remembered().api_versions()
 
     def fresh(self) -> CachedDiscovery:
         """Forget what is remembered, ask again, and return this."""

@@ -207,7 +207,7 @@ def _expand_categories(ctx: Context, argument: str) -> list[str]:
     types: list[str] = []
     for name in split_types(argument):
         if ctx.discovery.find(name) is None:
-            members = [kind for kind in ctx.discovery.all() if kind.is_preferred and name in kind.categories]
+            members = [kind for kind in ctx.discovery.all() if name in kind.categories]
             # The aggregated discovery document names the group apps right after the core.
             members.sort(key=lambda kind: 0 if not kind.group else 1 if kind.group == "apps" else 2)
             types.extend([kind.resource for kind in members] or [name])

@@ -16,7 +16,7 @@ from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.cluster import admission
 from env_core.controllers import Controller, Key
-from env_core.controllers._model import CUSTOM_RESOURCES, identity_of
+from env_core.controllers._model import CUSTOM_RESOURCES
 from env_core.discovery import discover
 from env_core.kinds import namespace as namespace_kind
 from env_core.sim.loop import EventLoop
@@ -92,7 +92,7 @@ class World:
     def component(self, controller):
         name = controller.component or f"{controller.name}-controller"
         if name not in self.components:
-            self.components[name] = Component(self.server, self.state, name, identity_of(controller))
+            self.components[name] = Component(self.server, self.state, name, controller.actor())
         return self.components[name]
 
     def later(self, delay_ms, function):

@@ -51,8 +51,6 @@ def _run(ctx: Context, args: Args) -> Output:
 
 
 def _is_wanted(args: Args, kind: Kind) -> bool:
-    if not kind.is_preferred:
-        return False
     if "api-group" in args.given and kind.group != args.text("api-group"):
         return False
     if "namespaced" in args.given and kind.is_namespaced != args.is_set("namespaced"):

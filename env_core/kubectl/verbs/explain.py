@@ -35,15 +35,8 @@ def _run(ctx: Context, args: Args) -> Output:
     kind, path = _target(ctx, words[0])
     wanted = args.text("api-version")
     if wanted and wanted != kind.api_version:
-        found = next(
-            (
-                other
-                for other in ctx.discovery.all()
-                if other.plural == kind.plural and other.api_version == wanted
-            ),
-            None,
-        )
-        if found is None:
+        found = ctx.discovery.by_gvk(wanted, kind.kind)
+        if found is None or found.plural != kind.plural:
             raise Failure(f"couldn't find resource for {quoted(f'{wanted}, Resource={kind.plural}')}")
         kind = found
     screen = args.screen
