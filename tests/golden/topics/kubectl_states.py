@@ -188,6 +188,11 @@ def _judge(record: Record, folder: Folder) -> Iterator[Comparison]:
             )
             continue
         argv = {"argv": " ".join(case["argv"])}
+        if case["argv"][:1] == ["explain"] and got != wanted:
+            # Part of it is prose: as in `_judge_interface`, fields and their types are compared.
+            theirs, ours = (interface_of(stdout + stderr) for _, stdout, stderr in (wanted, got))
+            yield Comparison(argv | {"rc": wanted[0], **theirs}, argv | {"rc": got[0], **ours}, unit, apart)
+            continue
         yield Comparison(argv | dict(zip(RESULT, wanted)), argv | dict(zip(RESULT, got)), unit, apart)
 
 
