@@ -29,6 +29,7 @@ from env_core.apiextensions.strategy import (
 from env_core.apiextensions.structural import compile_schema
 from env_core.apiserver.kind import ALL_VERBS, Kind, Scale, unchanged_update
 from env_core.objects import conditions
+from env_core.objects.jsonout import to_compact_json
 from env_core.world import Object
 
 _TERMINATING_VERBS: Final = ("delete", "deletecollection", "get", "list", "watch")
@@ -50,11 +51,11 @@ def kinds_of(definition: Object) -> tuple[Kind, ...]:
         "isTerminating": conditions.is_true(definition, TERMINATING)
         or "deletionTimestamp" in definition["metadata"],
     }
-    return _kinds(orjson.dumps(said, option=orjson.OPT_SORT_KEYS))
+    return _kinds(to_compact_json(said))
 
 
 @lru_cache(maxsize=256)
-def _kinds(said_json: bytes) -> tuple[Kind, ...]:
+def _kinds(said_json: str) -> tuple[Kind, ...]:
     said: Object = orjson.loads(said_json)
     definition = {"spec": said}
     versions = served_versions(definition)

@@ -39,22 +39,15 @@ def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: Sub
     return ApiResponse(200, stored(server, kind, body), warnings)
 
 
-def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Any) -> ApiResponse:
-    """Write the replicas of an object's scale."""
+def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Object) -> ApiResponse:
+    """Write the replicas of an object's scale, a Scale in normal form."""
     assert kind.scale is not None
-    if not isinstance(scale, dict):
-        raise errors.bad_request("the body of a scale request must be an object")
     old = reading.existing(server, request, kind)
     replicas = (scale.get("spec") or {}).get("replicas", 0)
     wanted_version = (scale.get("metadata") or {}).get("resourceVersion")
     if wanted_version and wanted_version != old["metadata"]["resourceVersion"]:
         raise errors.conflict(kind.group, kind.plural, request.name)
-    if not isinstance(replicas, int) or isinstance(replicas, bool):
-        raise errors.bad_request(
-            "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"
-        )
-    is_given = "replicas" in (scale.get("spec") or {})
-    if kind.scale.is_declared and not is_given and reading.value_at(old, kind.scale.spec_replicas) is None:
+    if kind.scale.is_declared and replicas == reading.UNSET_REPLICAS:
         path = quoted("." + kind.scale.spec_replicas)
         raise errors.bad_request(f"the spec replicas field {path} cannot be empty")
     if replicas < 0 and not kind.scale.is_declared:

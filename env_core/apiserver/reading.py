@@ -212,6 +212,13 @@ def field_value(obj: Object, path: str) -> str:
     return str(value)
 
 
+UNSET_REPLICAS = -(2**31)
+"""What a patch of a scale starts from when the object has no replicas: a patch must set them.
+
+Source: k8s.io/apiextensions-apiserver pkg/registry/customresource etcd.go.
+"""
+
+
 def scale_of(kind: Kind, obj: Object, *, is_read: bool = False) -> Object:
     """Return the autoscaling/v1 Scale of an object.
 
@@ -227,8 +234,11 @@ def scale_of(kind: Kind, obj: Object, *, is_read: bool = False) -> Object:
         if key in metadata
     }
     replicas = value_at(obj, scale.spec_replicas)
-    if replicas is None and is_read and scale.is_declared:
-        raise errors.internal(f"the spec replicas field {quoted('.' + scale.spec_replicas)} does not exist")
+    if replicas is None and scale.is_declared:
+        if is_read:
+            path = quoted(f".{scale.spec_replicas}")
+            raise errors.internal(f"the spec replicas field {path} does not exist")
+        replicas = UNSET_REPLICAS
     current = value_at(obj, scale.status_replicas)
     selector = value_at(obj, scale.label_selector)
     status: Object = {"replicas": current if isinstance(current, int) else 0}

@@ -28,12 +28,15 @@ SPECIAL: Final = MappingProxyType(
         _META + "Duration": "duration",
         _META + "FieldsV1": "raw",
         _EXTENSIONS + "JSON": "raw",
-        _EXTENSIONS + "JSONSchemaPropsOrArray": "raw",
-        _EXTENSIONS + "JSONSchemaPropsOrBool": "raw",
-        _EXTENSIONS + "JSONSchemaPropsOrStringArray": "raw",
+        _EXTENSIONS + "JSONSchemaPropsOrArray": "schemaOrArray",
+        _EXTENSIONS + "JSONSchemaPropsOrBool": "schemaOrBool",
+        _EXTENSIONS + "JSONSchemaPropsOrStringArray": "schemaOrStrings",
     }
 )
 """Structs with a JSON form of their own, and which."""
+
+SCHEMA: Final = _EXTENSIONS + "JSONSchemaProps"
+"""What stands in a "schemaOrArray", "schemaOrBool" or "schemaOrStrings", if it is an object."""
 
 _SCALARS: Final = frozenset({"string", "bool", "int32", "int64", "float64"})
 

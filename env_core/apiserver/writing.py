@@ -14,6 +14,7 @@ from env_core.apiserver.partial import update_scale, write_part
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
 from env_core.apiserver.replacing import SERVER_SET, refuse, replace, without_status
 from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.apiserver.strict import decode, decode_json_patched
 from env_core.objects.problems import Problem
 from env_core.sim import ids
 from env_core.sim.timefmt import rfc3339
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
 
 
+SCALE = ("autoscaling", "v1", "Scale")
 GENERATED_NAME_LENGTH_MAX = 63 - 5
 
 
@@ -147,7 +149,10 @@ def _meta_problems(kind: Kind, body: Object) -> list[Problem]:
 def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Replace an object, its status or its scale."""
     if request.subresource == "scale":
-        return update_scale(server, request, kind, request.body)
+        if not isinstance(request.body, (dict, str, bytes)):
+            raise errors.bad_request("the body of a scale request must be an object")
+        scale = decode(request.body, *SCALE, request.options.field_validation).object
+        return update_scale(server, request, kind, scale)
     body, warnings = decode_body(request, kind, request.body)
     name = (body.get("metadata") or {}).get("name", "")
     if name != request.name:
@@ -168,7 +173,8 @@ def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     if request.subresource == "scale":
         scale = reading.scale_of(kind, reading.existing(server, request, kind))
         patched = patching.apply_plain(request, scale)
-        return update_scale(server, request, kind, patched)
+        decoded = decode_json_patched(patched, *SCALE, request.options.field_validation)
+        return update_scale(server, request, kind, decoded.object)
     old = reading.existing(server, request, kind)
     decoded = patching.apply(request, kind, old)
     body = decoded.object

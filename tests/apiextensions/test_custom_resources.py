@@ -119,7 +119,10 @@ def test_scale_reads_and_writes_the_declared_paths(town):
     town.stdout("kubectl apply -f -", widget())
     missing = town.refusal("kubectl get wd a --subresource=scale")
     assert missing.endswith('the spec replicas field ".spec.replicas" does not exist\n')
+    unset = """kubectl patch wd a --type=merge --subresource=scale -p '{"metadata":{}}'"""
+    assert town.stdout("kubectl scale wd a --replicas=0") == "widget.example.com/a scaled\n"
     town.stdout("kubectl scale wd a --replicas=3")
+    assert town.run(unset).exit_code == 0
     town.stdout(
         "kubectl patch wd a --type=merge --subresource=status "
         """-p '{"status":{"replicas":2,"selector":"app=a"}}'"""
