@@ -50,12 +50,14 @@ class Registry:
     `kinds` has one kind for each resource, in the version that its group prefers; `others` are their other versions.
     """
 
-    __slots__ = ("_by_gvk", "_by_name", "_by_place", "_by_resource", "kinds", "others")
+    __slots__ = ("_by_gvk", "_by_name", "_by_place", "_by_resource", "definers", "kinds", "others")
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         rank = {group: index for index, group in enumerate(_GROUP_ORDER)}
         served = sorted(kinds, key=lambda kind: (rank.get(kind.group, len(rank)), kind.group, kind.plural))
         self.kinds = tuple(kind for kind in served if kind.is_preferred)
+        self.definers = tuple(kind.resource for kind in served if kind.defines is not no_kinds)
+        """The resources whose objects define kinds."""
         self.others = tuple(kind for kind in served if not kind.is_preferred)
         self._by_resource: dict[str, Kind] = {}
         self._by_gvk: dict[tuple[str, str], Kind] = {}
@@ -116,39 +118,42 @@ class ServedKinds:
     Definitions that say the same give the same kinds, in every cluster: forks share what has been compiled.
     """
 
-    __slots__ = ("_builtin", "_current", "_custom", "_definers", "_revisions", "_store")
+    __slots__ = ("_builtin", "_current", "_custom", "_definers", "_revision", "_store")
 
     def __init__(self, builtin: Registry, store: Store) -> None:
         self._builtin = builtin
         self._store = store
-        self._definers = tuple(kind for kind in builtin.kinds if kind.defines is not no_kinds)
+        self._definers = builtin.definers
         self._current = builtin
         self._custom: tuple[Kind, ...] = ()
-        self._revisions = [0] * len(self._definers)
+        self._revision = 0
 
     def fork(self, store: Store) -> ServedKinds:
         """Return the kinds of a forked store."""
         copy = ServedKinds(self._builtin, store)
-        copy._current, copy._custom, copy._revisions = self._current, self._custom, self._revisions
+        copy._current, copy._custom, copy._revision = self._current, self._custom, self._revision
         return copy
 
     def _now(self) -> Registry:
-        last_write = self._store.last_write
-        revisions = [last_write(kind.resource) for kind in self._definers]
-        if revisions != self._revisions:
-            custom = tuple(
-                defined
-                for kind in self._definers
-                for obj in self._store.list(kind.resource)
-                for defined in kind.defines(obj)
-            )
-            if custom != self._custom:
-                self._custom = custom
-                builtin = self._builtin
-                kinds = (*builtin.kinds, *builtin.others, *custom)
-                self._current = Registry(kinds) if custom else builtin
-            self._revisions = revisions
+        revision = self._store.newest_write(self._definers)
+        if revision != self._revision:
+            self._revision = revision
+            self._refresh()
         return self._current
+
+    def _refresh(self) -> None:
+        builtin = self._builtin
+        custom = tuple(
+            defined
+            for kind in builtin.kinds
+            if kind.defines is not no_kinds
+            for obj in self._store.list(kind.resource)
+            for defined in kind.defines(obj)
+        )
+        if custom != self._custom:
+            self._custom = custom
+            kinds = (*builtin.kinds, *builtin.others, *custom)
+            self._current = Registry(kinds) if custom else builtin
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -157,7 +162,10 @@ class ServedKinds:
 
     def by_resource(self, resource: str) -> Kind | None:
         """Return the kind of a plural or group-qualified plural, as requests name it."""
-        return self._now().by_resource(resource)
+        # Every request asks: no call more than needed.
+        if self._store.newest_write(self._definers) != self._revision:
+            self._now()
+        return self._current.by_resource(resource)
 
     def at(self, group: str, version: str, plural: str) -> Kind | None:
         """Return the kind that the API serves at a group, version and plural."""
