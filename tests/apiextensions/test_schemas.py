@@ -6,7 +6,7 @@ import copy
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from env_core.apiextensions.defaulting import default
@@ -40,17 +40,19 @@ def grown(below):
     )
 
 
-SCHEMAS = st.recursive(SCALARS, grown, max_leaves=6)
+SCHEMAS = st.recursive(SCALARS, grown, max_leaves=4)
 ROOTS = st.dictionaries(NAMES, SCHEMAS, max_size=3).map(lambda each: {"type": "object", "properties": each})
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from(["", "x", "long"]))
 VALUES = st.recursive(
     LEAVES,
     lambda below: st.one_of(st.lists(below, max_size=3), st.dictionaries(NAMES, below, max_size=3)),
-    max_leaves=8,
+    max_leaves=5,
 )
 OBJECTS = st.dictionaries(NAMES, VALUES, max_size=3)
+drawn = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
+@drawn
 @given(ROOTS, OBJECTS)
 def test_what_has_been_pruned_and_defaulted_stays_as_it_is_and_nothing_is_mutated(props, obj):
     schema, before = compile_schema(props), copy.deepcopy(obj)
@@ -63,12 +65,14 @@ def test_what_has_been_pruned_and_defaulted_stays_as_it_is_and_nothing_is_mutate
     assert obj == before
 
 
+@drawn
 @given(ROOTS, OBJECTS)
 def test_what_did_not_change_is_never_complained_about(props, obj):
     schema = compile_schema(props)
     assert problems_of(schema, obj, old=copy.deepcopy(obj)) == []
 
 
+@drawn
 @given(ROOTS, OBJECTS, OBJECTS)
 def test_ratcheting_only_takes_complaints_away(props, new, old):
     schema = compile_schema(props)
