@@ -137,12 +137,16 @@ def not_found(field: str, value: Any) -> Problem:
 
 def too_long(field: str, length_max: int) -> Problem:
     """The text is longer than `length_max` bytes."""
-    return Problem(TOO_LONG, field, "", f"may not be more than {length_max} bytes")
+    return Problem(
+        TOO_LONG, field, "", f"may not be more than {length_max} {'byte' if length_max == 1 else 'bytes'}"
+    )
 
 
 def too_many(field: str, count: int, count_max: int) -> Problem:
     """The list has more than `count_max` entries."""
-    return Problem(TOO_MANY, field, str(count), f"must have at most {count_max} items")
+    return Problem(
+        TOO_MANY, field, str(count), f"must have at most {count_max} {'item' if count_max == 1 else 'items'}"
+    )
 
 
 def aggregate_text(problems: list[Problem]) -> str:
