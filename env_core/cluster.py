@@ -15,12 +15,12 @@ from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import Admission, AdmissionChain
-from env_core.apiserver.registry import Registry
+from env_core.apiserver.registry import Kinds, Registry
 from env_core.apiserver.request import ADMIN, ApiRequest, ApiResponse, ExecOptions, Identity
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.controllers import Controller, Key
-from env_core.controllers._model import Mapper
+from env_core.controllers._model import CUSTOM_RESOURCES, Mapper
 from env_core.dataplane.network import Network
 from env_core.discovery import discover
 from env_core.node.kubelet import Kubelets
@@ -132,6 +132,7 @@ class Cluster:
             virtual=virtual_resources.VIRTUAL,
             audit=origin.audit.fork() if origin else None,
             authorizer=origin.authorizer.fork(store) if origin else None,
+            origin=origin,
         )
         self.runtime = Runtime(state)
         self.network = Network(store=store, runtime=self.runtime, loop=loop, state=state, streams=streams)
@@ -160,9 +161,9 @@ class Cluster:
         return self.loop.now_ms
 
     @property
-    def registry(self) -> Registry:
+    def registry(self) -> Kinds:
         """The kinds that the API serves."""
-        return registry()
+        return self.server.registry
 
     def call(self, request: ApiRequest) -> ApiResponse:
         """Answer one API request."""
@@ -268,9 +269,10 @@ class Cluster:
         return found if found is not None else self.component(name, controller.actor())
 
     def _bind(self, resource: str) -> _Bound:
+        watched = resource if self.server.registry.is_builtin(resource) else CUSTOM_RESOURCES
         return tuple(
             (controller.name, controller.delay_ms, mapper, self._component_of(controller))
-            for controller, mapper in _routes().get(resource, ())
+            for controller, mapper in _routes().get(watched, ())
         )
 
     def _reconcile(self, key: Hashable) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from env_core.apiserver import errors
+from env_core.apiserver import custom, errors
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import ApiRequest
 from env_core.apiserver.schema import schema_for
@@ -47,6 +47,9 @@ def _decoded(request: ApiRequest, kind: Kind, body: Any) -> tuple[Object, tuple[
         return body, ()
     if not isinstance(body, (dict, str, bytes)):
         raise errors.bad_request("the body of the request must be an object")
+    if kind.coerce is not None:
+        decoded = custom.decode(body, kind, kind.coerce, request.options.field_validation)
+        return decoded.object, decoded.warnings
     if schema_for(kind.group, kind.version, kind.kind) is None:
         if not isinstance(body, dict):
             raise errors.bad_request("the body of the request must be an object")

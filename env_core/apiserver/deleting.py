@@ -22,6 +22,9 @@ def delete(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     metadata = old["metadata"]
     _check_preconditions(kind, metadata, options)
     admit_validating(server, attributes_of(server, request, kind, "DELETE", None, old), None)
+    if kind.prepare_delete is not None and "deletionTimestamp" not in metadata:
+        marked = kind.prepare_delete(old, server.loop.now_ms)
+        return ApiResponse(200, old if options.dry_run else put(server, kind, marked))
     finalizers = _deletion_finalizers(metadata.get("finalizers", []), options.propagation_policy)
     grace = _grace(kind, old, options)
     holds_namespace = kind.resource == "namespaces" and bool((old.get("spec") or {}).get("finalizers"))
@@ -36,7 +39,7 @@ def delete(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         if kind.resource == "namespaces":
             marked = {**marked, "status": {**marked.get("status", {}), "phase": "Terminating"}}
         if not options.dry_run:
-            marked = server.store.put(kind.resource, marked)
+            marked = put(server, kind, marked)
     return ApiResponse(200, marked)
 
 
@@ -146,9 +149,16 @@ def is_finished(body: Object) -> bool:
     return not metadata.get("deletionGracePeriodSeconds")
 
 
+def put(server: ApiServer, kind: Kind, body: Object) -> Object:
+    """Store an object, in the version that is stored, and return it with its resourceVersion."""
+    if kind.to_storage is None:
+        return server.store.put(kind.resource, body)
+    return server.view(kind, server.store.put(kind.resource, kind.to_storage(body)))
+
+
 def stored(server: ApiServer, kind: Kind, body: Object) -> Object:
     """Store a new version; what was waiting for it to go, goes."""
-    stored = server.store.put(kind.resource, body)
+    stored = put(server, kind, body)
     if is_finished(body):
         metadata = body["metadata"]
         return server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"]) or stored

@@ -9,11 +9,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from env_core.apiserver.schema import StructType
 from env_core.objects.problems import Problem
 from env_core.world import Object
 
 if TYPE_CHECKING:
     from env_core.apiserver.store import Store
+
+Coerce = Callable[[Object], tuple[Object, list[str]]]
+"""Fits an object to a schema: returns it without unknown fields, and their paths; raises `ValueRefused`."""
 
 DEFAULT_FIELD_LABELS = ("metadata.name", "metadata.namespace")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -55,11 +59,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where the `scale` subresource finds its numbers (dotted paths)."""
+    """Where the `scale` subresource finds its numbers (dotted paths).
+
+    `label_selector` leads to a selector, or to its text; "" when there is none. `is_declared` is for kinds whose
+    definition declares the paths: their own validation judges the numbers, and replicas must be there to be read.
+    """
 
     spec_replicas: str = "spec.replicas"
     status_replicas: str = "status.replicas"
     label_selector: str = "spec.selector"
+    is_declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +120,11 @@ def no_warnings(_obj: Object) -> list[str]:
     return []
 
 
+def no_kinds(_obj: Object) -> tuple[Kind, ...]:
+    """Define nothing."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind:
     """One resource: identity, defaults, validation, columns, describe.
@@ -153,6 +167,8 @@ class Kind:
     validate_update: Callable[[Object, Object], list[Problem]] | None = None
     validate_status: Callable[[Object, Object], list[Problem]] = no_update_problems
     warnings: Callable[[Object], list[str]] = no_warnings
+    update_warnings: Callable[[Object, Object], list[str]] | None = None
+    """What to warn of on an update, from (new, old); None means `warnings(new)`."""
     field_labels: tuple[str, ...] = DEFAULT_FIELD_LABELS
     columns: tuple[Column, ...] = ()
     describe: Callable[[Object, Reader, bool], str] | None = None
@@ -175,6 +191,30 @@ class Kind:
     """How the rows of a Table are sorted; None for the order of the list."""
     deprecation: str = ""
     """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
+    has_free_finalizers: bool = False
+    """Whether finalizers need no domain (kinds outside of the core's own registries)."""
+    prepare_delete: Callable[[Object, int], Object] | None = None
+    """What the first request to delete makes of the object, at a time, in place of deleting it."""
+
+    # Kinds that objects define (CustomResourceDefinitions), and what only such kinds need.
+    defines: Callable[[Object], tuple[Kind, ...]] = no_kinds
+    """The kinds that an object of this kind adds to the API."""
+    list_kind: str = ""
+    """The kind of lists, when it is not the kind and "List"."""
+    struct: StructType | None = None
+    """The fields of objects, when no built-in type has them."""
+    coerce: Coerce | None = None
+    """Fits a body to the schema of a kind without a built-in type."""
+    read: Callable[[Object], Object] | None = None
+    """From an object as it is stored, maybe in another version, to one of this version."""
+    to_storage: Callable[[Object], Object] | None = None
+    """From an object of this version to the one that is stored; None when that is the same."""
+    refuses_create: str = ""
+    """Why no object may be created any more."""
+    is_other_version: bool = False
+    """Whether clients that name no version use another one."""
+    served_by: Kind | None = None
+    """The kind that answers requests in place of this one, which only discovery shows."""
 
     api_version: str = field(init=False)
     """The apiVersion of objects of this kind."""
@@ -183,7 +223,7 @@ class Kind:
     resource: str = field(init=False)
     """How requests name the resource: the group-qualified plural, "deployments.apps"; just "pods" for the core group.
 
-    Another version of a stored kind in the same group has it in between, "horizontalpodautoscalers.v1.autoscaling".
+    A version that is not the preferred one has it in between, "horizontalpodautoscalers.v1.autoscaling".
     """
 
     def __post_init__(self) -> None:
@@ -192,7 +232,9 @@ class Kind:
             self, "api_version", f"{self.group}/{self.version}" if self.group else self.version
         )
         resource = f"{self.plural}.{self.group}" if self.group else self.plural
-        is_preferred = self.conversion is None or self.conversion.resource != resource
+        is_preferred = not self.is_other_version and (
+            self.conversion is None or self.conversion.resource != resource
+        )
         if not is_preferred:
             resource = f"{self.plural}.{self.version}.{self.group}"
         object.__setattr__(self, "is_preferred", is_preferred)

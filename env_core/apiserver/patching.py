@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from env_core.apiserver import errors
+from env_core.apiserver import custom, errors
 from env_core.apiserver.decoding import is_trusted
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest
+from env_core.apiserver.request import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest
 from env_core.apiserver.schema import schema_for
 from env_core.apiserver.strict import Decoded, decode_json_patched, decode_strategic_patched
 from env_core.objects._patch_problem import PatchError
@@ -18,6 +18,8 @@ from env_core.objects.patch_strategic import apply_strategic_patch, merge_strate
 from env_core.world import Object
 
 ACCEPTED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
+CUSTOM_ACCEPTED = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+"""What custom resources take; source: tests/golden/l2/facts/errors (cr-sm-patch)."""
 
 
 def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
@@ -56,6 +58,9 @@ def _applied(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
         patched, warnings = _plainly(request, live)
     except PatchError as error:
         raise _refused(error) from None
+    if kind.coerce is not None and not is_trusted(request):
+        mode = request.options.field_validation
+        return custom.decode_patched(patched, kind, kind.coerce, mode, patch_warnings=warnings)
     if schema is None or is_trusted(request):
         return Decoded(_mapping(patched))
     return decode_json_patched(
@@ -66,6 +71,16 @@ def _applied(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
         request.options.field_validation,
         patch_warnings=warnings,
     )
+
+
+def check_type(request: ApiRequest, kind: Kind) -> None:
+    """Refuse a type of patch that the kind does not take.
+
+    Raises:
+        StatusError: 415.
+    """
+    if kind.coerce is not None and request.content_type == STRATEGIC_PATCH:
+        raise _unknown_format(CUSTOM_ACCEPTED)
 
 
 def apply_plain(request: ApiRequest, live: Object) -> Object:
@@ -87,9 +102,14 @@ def _plainly(request: ApiRequest, live: Object) -> tuple[Any, tuple[str, ...]]:
         if isinstance(body, (str, bytes)):
             body, warnings = read_merge_patch(body)
         return apply_merge_patch(live, _mapping(body)), warnings
-    accepted = ", ".join(ACCEPTED)
-    text = f"the body of the request was in an unknown format - accepted media types include: {accepted}"
-    raise errors.unsupported_media_type(text)
+    raise _unknown_format(ACCEPTED)
+
+
+def _unknown_format(accepted: tuple[str, ...]) -> errors.StatusError:
+    listed = ", ".join(accepted)
+    return errors.unsupported_media_type(
+        f"the body of the request was in an unknown format - accepted media types include: {listed}"
+    )
 
 
 def _refused(error: PatchError) -> errors.StatusError:

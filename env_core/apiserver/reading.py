@@ -24,11 +24,9 @@ def existing(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
     Raises:
         StatusError: NotFound.
     """
-    obj = server.store.get(kind.resource, request.namespace if kind.is_namespaced else "", request.name)
+    obj = found(server, request, kind)
     if obj is None:
-        obj = found(server, request, kind)
-        if obj is None:
-            raise errors.not_found(kind.group, kind.plural, request.name)
+        raise errors.not_found(kind.group, kind.plural, request.name)
     return obj
 
 
@@ -39,7 +37,7 @@ def found(server: ApiServer, request: ApiRequest, kind: Kind) -> Object | None:
         return next(
             (each for each in kind.computed(server.store) if each["metadata"]["name"] == request.name), None
         )
-    return obj
+    return obj if obj is None or kind.read is None else kind.read(obj)
 
 
 def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -52,14 +50,14 @@ def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
 def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
-        raise errors.resource_unknown()
+        raise no_subresource(request, kind)
     if subresource == "proxy" and kind.resource == "services":
         _check_endpoints(server, request)
     obj = server.view(kind, existing(server, request, kind))
     if subresource in ("", "status", "ephemeralcontainers", "resize"):
         return ApiResponse(200, obj)
     if subresource == "scale":
-        return ApiResponse(200, scale_of(kind, obj))
+        return ApiResponse(200, scale_of(kind, obj, is_read=True))
     if subresource == "log":
         assert server.backend is not None
         if request.log is not None:
@@ -79,6 +77,13 @@ def _check_endpoints(server: ApiServer, request: ApiRequest) -> None:
     if not any(endpoint.get("addresses") for each in slices for endpoint in each.get("endpoints") or ()):
         text = f"no endpoints available for service {quoted(request.name)}"
         raise errors.StatusError(errors.status(503, "ServiceUnavailable", text))
+
+
+def no_subresource(request: ApiRequest, kind: Kind) -> errors.StatusError:
+    """Return the refusal of a subresource that a kind does not have; source: tests/golden/l2/facts (cr-status)."""
+    if kind.coerce is not None:
+        return errors.not_found(kind.group, kind.plural, request.name)
+    return errors.resource_unknown()
 
 
 def collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -115,6 +120,8 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     namespace = request.namespace if kind.is_namespaced else ""
     matches = matcher(kind, options.label_selector, options.field_selector)
     items = narrowed(server, kind, namespace, options.field_selector)
+    if kind.read is not None:
+        items = [kind.read(item) for item in items]
     if matches is not None:
         items = [item for item in items if matches(item)]
     view = server.views.get(kind.resource)
@@ -126,7 +133,12 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         items, metadata = _page(items, options.limit, options.continue_token, metadata)
     return ApiResponse(
         200,
-        {"apiVersion": kind.api_version, "kind": f"{kind.kind}List", "metadata": metadata, "items": items},
+        {
+            "apiVersion": kind.api_version,
+            "kind": kind.list_kind or f"{kind.kind}List",
+            "metadata": metadata,
+            "items": items,
+        },
     )
 
 
@@ -218,7 +230,7 @@ def matcher(kind: Kind, label_selector: str, field_selector: str) -> Any:
 
 def _unknown_label(kind: Kind, label: str) -> str:
     # Resources without conversion functions of their own know two labels; source: tests/golden/l2/facts/errors.
-    if kind.field_labels == DEFAULT_FIELD_LABELS:
+    if kind.field_labels == DEFAULT_FIELD_LABELS and kind.coerce is None:
         return f'{quoted(label)} is not a known field selector: only "metadata.name", "metadata.namespace"'
     return f"field label not supported: {label}"
 
@@ -237,31 +249,50 @@ def field_value(obj: Object, path: str) -> str:
     return str(value)
 
 
-def scale_of(kind: Kind, obj: Object) -> Object:
-    """Return the autoscaling/v1 Scale of an object."""
-    assert kind.scale is not None
+UNSET_REPLICAS = -(2**31)
+"""What a patch of a scale starts from when the object has no replicas: a patch must set them.
+
+Source: k8s.io/apiextensions-apiserver pkg/registry/customresource etcd.go.
+"""
+
+
+def scale_of(kind: Kind, obj: Object, *, is_read: bool = False) -> Object:
+    """Return the autoscaling/v1 Scale of an object.
+
+    Raises:
+        StatusError: 500 when a scale is read whose declared replicas are not there.
+    """
+    scale = kind.scale
+    assert scale is not None
     metadata = obj["metadata"]
     kept = {
         key: metadata[key]
         for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
         if key in metadata
     }
-    replicas = _number(obj, kind.scale.spec_replicas)
-    current = _number(obj, kind.scale.status_replicas)
-    selector = obj["spec"].get("selector")
-    status: Object = {"replicas": current}
+    replicas = value_at(obj, scale.spec_replicas)
+    if replicas is None and scale.is_declared:
+        if is_read:
+            path = quoted(f".{scale.spec_replicas}")
+            raise errors.internal(f"the spec replicas field {path} does not exist")
+        replicas = UNSET_REPLICAS
+    current = value_at(obj, scale.status_replicas)
+    selector = value_at(obj, scale.label_selector)
+    status: Object = {"replicas": current if isinstance(current, int) else 0}
     if selector:
-        status["selector"] = selectors.format_label_selector(
-            selector
-            if "matchLabels" in selector or "matchExpressions" in selector
-            else {"matchLabels": selector}
-        )
-    spec = {"replicas": replicas} if replicas else {}
+        status["selector"] = selector if isinstance(selector, str) else _selector_text(selector)
+    spec = {"replicas": replicas} if replicas and isinstance(replicas, int) else {}
     return {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": kept, "spec": spec, "status": status}
 
 
-def _number(obj: Object, path: str) -> int:
+def _selector_text(selector: Object) -> str:
+    is_structured = "matchLabels" in selector or "matchExpressions" in selector
+    return selectors.format_label_selector(selector if is_structured else {"matchLabels": selector})
+
+
+def value_at(obj: Object, path: str) -> Any:
+    """Return the value at a dotted path, None when there is none."""
     value: Any = obj
     for part in path.split("."):
         value = value.get(part) if isinstance(value, dict) else None
-    return value if isinstance(value, int) else 0
+    return value

@@ -55,12 +55,16 @@ def replace(
     else:
         body = _spec_write(server, request, kind, old, body)
         if body is old:
-            return ApiResponse(200, server.view(kind, old), (*warnings, *kind.warnings(old)))
-        problems = validate_object_meta_update(body["metadata"], old_metadata)
+            return ApiResponse(200, server.view(kind, old), (*warnings, *_update_warnings(kind, old, old)))
+        problems = validate_object_meta_update(
+            body["metadata"], old_metadata, has_free_finalizers=kind.has_free_finalizers
+        )
         problems += kind.validate(body) if kind.validate_update is None else kind.validate_update(body, old)
         refuse(kind, body, problems)
         admit_validating(server, attributes_of(server, request, kind, "UPDATE", body, old), body)
-    all_warnings = (*warnings, *kind.warnings(body)) if request.subresource == "" else warnings
+    all_warnings = warnings
+    if request.subresource == "":
+        all_warnings = (*warnings, *_update_warnings(kind, body, old))
     if request.options.dry_run:
         return ApiResponse(200, body, all_warnings)
     return ApiResponse(200, server.view(kind, stored(server, kind, body)), all_warnings)
@@ -85,6 +89,10 @@ def _not_this_object(kind: Kind, metadata: Object, uid: str) -> errors.StatusErr
         f"Precondition failed: UID in precondition: {uid}, UID in object meta: {metadata['uid']}"
     )
     return errors.conflict(kind.group, kind.plural, name, why)
+
+
+def _update_warnings(kind: Kind, body: Object, old: Object) -> list[str]:
+    return kind.warnings(body) if kind.update_warnings is None else kind.update_warnings(body, old)
 
 
 def _status_write(kind: Kind, old: Object, body: Object) -> Object:
@@ -135,17 +143,19 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
     is_counted = kind.has_counted_annotations and body["metadata"].get("annotations") != old_metadata.get(
         "annotations"
     )
-    if kind.has_generation and (is_counted or spec_changed(body, old)):
+    if kind.has_generation and (is_counted or spec_changed(kind, body, old)):
         body = {**body, "metadata": {**body["metadata"], "generation": old_metadata.get("generation", 0) + 1}}
     return old if body == old else body
 
 
-def spec_changed(body: Object, old: Object) -> bool:
-    """Tell whether anything but metadata and status differs."""
-    return any(
-        body.get(key) != old.get(key)
-        for key in sorted({*body, *old} - {"metadata", "status", "apiVersion", "kind"})
-    )
+_NOT_SPEC = frozenset({"metadata", "apiVersion", "kind"})
+_NOT_SPEC_WITH_STATUS = _NOT_SPEC | {"status"}
+
+
+def spec_changed(kind: Kind, body: Object, old: Object) -> bool:
+    """Tell whether anything but metadata, and a status that is written on its own, differs."""
+    left_out = _NOT_SPEC_WITH_STATUS if kind.has_status else _NOT_SPEC
+    return any(body.get(key) != old.get(key) for key in sorted({*body, *old} - left_out))
 
 
 def without_status(body: Object) -> Object:

@@ -13,7 +13,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.rbacview import RbacView
-from env_core.apiserver.registry import Registry
+from env_core.apiserver.registry import Registry, ServedKinds
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
 from env_core.apiserver.store import Store
 from env_core.sim.loop import EventLoop
@@ -21,6 +21,7 @@ from env_core.sim.rng import Streams
 from env_core.world import Object, Output
 
 MASTERS = "system:masters"
+_METHODS = {"create": "post", "list": "get", "update": "put", "deletecollection": "delete", "watch": "get"}
 
 
 class PodBackend(Protocol):
@@ -41,7 +42,7 @@ class ApiServer:
     """The only door to a cluster's objects.
 
     Refusals are answers (`ApiResponse` with a `Status`), never exceptions; an exception out of `handle`
-    is a bug of ours.
+    is a bug of ours. `origin` is the server that this one is a fork of.
     """
 
     __slots__ = (
@@ -70,8 +71,9 @@ class ApiServer:
         virtual: Mapping[str, Virtual],
         audit: AuditLog | None = None,
         authorizer: Authorizer | None = None,
+        origin: ApiServer | None = None,
     ) -> None:
-        self.registry = registry
+        self.registry: ServedKinds = origin.registry.fork(store) if origin else ServedKinds(registry, store)
         self.store = store
         self.loop = loop
         self.streams = streams
@@ -96,7 +98,8 @@ class ApiServer:
     def _answer(self, request: ApiRequest) -> ApiResponse:
         kind = self.registry.by_resource(request.resource)
         if kind is None:
-            raise errors.resource_unknown()
+            raise self._unknown(request)
+        kind = kind.served_by or kind
         self.authorize(request.identity, request.verb, kind, request)
         virtual = self.virtual.get(kind.resource)
         if virtual is not None:
@@ -121,6 +124,12 @@ class ApiServer:
             )
         return writing.write(self, request, kind)
 
+    def _unknown(self, request: ApiRequest) -> StatusError:
+        group = request.resource.partition(".")[2]
+        if any(kind.group == group for kind in self.registry.kinds):
+            return errors.resource_unknown()
+        return errors.path_unknown(_METHODS.get(request.verb, request.verb), request.resource, request.name)
+
     def authorize(self, identity: Identity, verb: str, kind: Kind, request: ApiRequest) -> None:
         """Raise Forbidden unless RBAC allows the request."""
         if MASTERS in identity.groups:
@@ -131,5 +140,7 @@ class ApiServer:
 
     def view(self, kind: Kind, obj: Object) -> Object:
         """Return an object as clients see it now: what is computed at read (heartbeats, leases) filled in."""
+        if kind.read is not None:
+            obj = kind.read(obj)
         view = self.views.get(kind.resource)
         return obj if view is None else view(obj, self.loop.now_ms)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from env_core.apiserver import errors, patching, reading
 from env_core.apiserver.admitting import admit, admit_validating, attributes_of
 from env_core.apiserver.decoding import decode_as, decode_body
-from env_core.apiserver.deleting import delete, delete_collection
+from env_core.apiserver.deleting import delete, delete_collection, put
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta
 from env_core.apiserver.partial import update_scale, write_part
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
 from env_core.apiserver.replacing import SERVER_SET, refuse, replace, without_status
 from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.apiserver.strict import decode_json_patched
 from env_core.apiserver.tokens import request_token
 from env_core.objects.problems import Problem
 from env_core.sim import ids
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
 
 
+SCALE = ("autoscaling", "v1", "Scale")
 GENERATED_NAME_LENGTH_MAX = 63 - 5
 
 
@@ -38,7 +40,7 @@ def write(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
 def _written(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
-        raise errors.resource_unknown()
+        raise reading.no_subresource(request, kind)
     if kind.resource == "pods" and subresource in POD_SUBRESOURCES:
         return POD_SUBRESOURCES[subresource](server, request, kind)
     if subresource == "token":
@@ -87,6 +89,8 @@ def _created(
     server: ApiServer, request: ApiRequest, kind: Kind, body: Object, warnings: tuple[str, ...]
 ) -> ApiResponse:
     metadata = body.get("metadata") or {}
+    if kind.refuses_create:
+        raise errors.forbidden(kind.group, kind.plural, metadata.get("name", ""), kind.refuses_create)
     namespace = request.namespace if kind.is_namespaced else ""
     given = metadata.get("namespace") or ""
     if given != namespace:
@@ -130,7 +134,7 @@ def _created(
     all_warnings = (*warnings, *kind.warnings(body))
     if request.options.dry_run:
         return ApiResponse(201, body, all_warnings)
-    return ApiResponse(201, server.store.put(kind.resource, body), all_warnings)
+    return ApiResponse(201, put(server, kind, body), all_warnings)
 
 
 def _new_metadata(server: ApiServer, kind: Kind, metadata: Object) -> Object:
@@ -159,7 +163,12 @@ def check_metadata(kind: Kind, body: Object) -> None:
 
 
 def _meta_problems(kind: Kind, body: Object) -> list[Problem]:
-    return validate_object_meta(body["metadata"], kind.is_namespaced, kind.validate_name)
+    return validate_object_meta(
+        body["metadata"],
+        kind.is_namespaced,
+        kind.validate_name,
+        has_free_finalizers=kind.has_free_finalizers,
+    )
 
 
 def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -202,10 +211,12 @@ def _check_name(body: Object, request: ApiRequest) -> None:
 
 def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Patch an object, its status or its scale."""
+    patching.check_type(request, kind)
     if request.subresource == "scale":
         scale = reading.scale_of(kind, reading.existing(server, request, kind))
         patched = patching.apply_plain(request, scale)
-        return update_scale(server, request, kind, patched)
+        decoded = decode_json_patched(patched, *SCALE, request.options.field_validation)
+        return update_scale(server, request, kind, decoded.object)
     old = reading.existing(server, request, kind)
     decoded = patching.apply(request, kind, old)
     body = decoded.object

@@ -59,6 +59,10 @@ class Controller:
         return Identity(f"system:serviceaccount:kube-system:{account}", _ACCOUNT_GROUPS)
 
 
+CUSTOM_RESOURCES = "*"
+"""In `watches`, in place of a plural: every resource that is not built in."""
+
+
 def own_key(obj: Object, _component: Component) -> tuple[Key, ...]:
     """Map an object to its own key."""
     metadata = obj["metadata"]

@@ -63,6 +63,9 @@ class Discovery(Protocol):
     def api_versions(self) -> tuple[str, ...]:
         """Return every served "group/version", sorted."""
 
+    def fresh(self) -> Discovery:
+        """Return this, asked again if it remembers answers."""
+
 
 @dataclass(slots=True)
 class Context:

@@ -16,6 +16,7 @@ from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.cluster import admission
 from env_core.controllers import Controller, Key
+from env_core.controllers._model import CUSTOM_RESOURCES
 from env_core.discovery import discover
 from env_core.kinds import namespace as namespace_kind
 from env_core.sim.loop import EventLoop
@@ -107,7 +108,9 @@ class World:
     def _on_write(self, event):
         if event.ref.resource == "events":
             return
-        for controller, mapper in routes().get(event.ref.resource, ()):
+        resource = event.ref.resource
+        watched = resource if self.server.registry.is_builtin(resource) else CUSTOM_RESOURCES
+        for controller, mapper in routes().get(watched, ()):
             component = self.component(controller)
             keys = list(mapper(event.object, component))
             if event.old is not None and event.type == "MODIFIED":

@@ -35,31 +35,26 @@ def _run(ctx: Context, args: Args) -> Output:
     kind, path = _target(ctx, words[0])
     wanted = args.text("api-version")
     if wanted and wanted != kind.api_version:
-        found = next(
-            (
-                other
-                for other in ctx.discovery.all()
-                if other.plural == kind.plural and other.api_version == wanted
-            ),
-            None,
-        )
-        if found is None:
+        found = ctx.discovery.by_gvk(wanted, kind.kind)
+        if found is None or found.plural != kind.plural:
             raise Failure(f"couldn't find resource for {quoted(f'{wanted}, Resource={kind.plural}')}")
         kind = found
     screen = args.screen
     if kind.group:
         screen.out(f"GROUP:      {kind.group}\n")
     screen.out(f"KIND:       {kind.kind}\nVERSION:    {kind.version}\n\n")
-    struct = schema_for(kind.group, kind.version, kind.kind)
+    struct = kind.struct or schema_for(kind.group, kind.version, kind.kind)
+    descriptions = struct.descriptions if struct is not None else ()
     field: Field | None = None
     for name in path:
         if struct is None or name not in struct.fields:
             raise Failure(f"field {quoted(name)} does not exist")
         field = struct.fields[name]
         struct = _inner(field.type)
+        descriptions = field.descriptions
     if field is not None:
         _print_field(args, field)
-    screen.out("DESCRIPTION:\n    <empty>\n    \n")
+    screen.out(f"DESCRIPTION:\n{_description(descriptions)}\n")
     if struct is not None and not struct.special:
         screen.out("FIELDS:\n")
         _print_fields(args, struct, is_recursive=args.is_set("recursive"))
@@ -75,6 +70,33 @@ def _target(ctx: Context, word: str) -> tuple[Kind, list[str]]:
         if kind is not None:
             return kind, parts[count:]
     raise Failure(f"the server doesn't have a resource type {quoted(parts[0])}", is_bare=True)
+
+
+def _description(descriptions: tuple[str, ...]) -> str:
+    """Return what is said of a type; built-in types, of which nothing is kept here, look as if it were left out."""
+    if not descriptions:
+        return "    <empty>\n    "
+    text = "".join(f"{each}\n" for each in descriptions if each)
+    return _indented(text or "<empty>", 76, 4)
+
+
+def _indented(text: str, width: int, indent: int) -> str:
+    pad = " " * indent
+    return "\n".join(pad + line for each in text.split("\n") for line in _wrapped(each, width))
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Return a line broken at blanks, words longer than the width whole.
+
+    Source: github.com/mitchellh/go-wordwrap.
+    """
+    found = [""]
+    for word in line.split(" "):
+        if found[-1] and len(found[-1]) + 1 + len(word) > width:
+            found.append(word)
+        else:
+            found[-1] = f"{found[-1]} {word}" if found[-1] else word
+    return found
 
 
 def _inner(go_type: GoType) -> StructType | None:
@@ -100,7 +122,7 @@ def _type_name(go_type: GoType) -> str:
 def _values(field: Field) -> list[str]:
     """Return the values of an enumerated string field."""
     go_type = field.type.element if field.type.kind == "ptr" else field.type
-    return sorted(field.enum) if go_type is not None and go_type.kind == "string" else []
+    return list(field.enum) if go_type is not None and go_type.kind == "string" else []
 
 
 def _print_field(args: Args, field: Field) -> None:
@@ -126,7 +148,8 @@ def _print_fields(
             shown = [*values[:_VALUES_MAX], "...."] if len(values) > _VALUES_MAX else values
             args.screen.out(f"{pad}enum: {', '.join(shown)}\n")
         if not is_recursive:
-            args.screen.out(f"{pad}  {_NO_DESCRIPTION}\n\n")
+            own = field.descriptions[0] if field.descriptions else ""
+            args.screen.out(f"{_indented(own or _NO_DESCRIPTION, 78 - 2 * depth, 2 * depth + 2)}\n\n")
             continue
         inner = _inner(field.type)
         if inner is None or inner.special or inner.path in above or (most and depth >= most):

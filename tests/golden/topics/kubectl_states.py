@@ -18,6 +18,7 @@ from env_core.sim.timefmt import parse_ms
 from env_core.world import Object, Output
 from tests.golden.aliases import Aliases
 from tests.golden.comparison import Comparison, Topic
+from tests.golden.made import made_by_setup
 from tests.golden.normalise import interface_of, printed, printed_drawn, shows_other_namespaces
 from tests.golden.recordings import Folder, Record
 from tests.golden.servers import registry
@@ -34,6 +35,7 @@ class State:
     """One recorded state, ready to answer commands."""
 
     def __init__(self, record: Record) -> None:
+        self.whole = record
         self.aliases = Aliases(record.get("aliases") or {})
         self.start_ms = parse_ms(record.get("start", "2026-01-01T00:00:00Z"))
         self.namespace = record["namespace"]
@@ -62,6 +64,8 @@ class State:
                 kind = self.registry.by_gvk(obj["apiVersion"], obj["kind"])
                 if kind is not None:
                     store.put(kind.resource, _versioned(obj))
+        for resource, obj in made_by_setup(self.whole, self.namespace):
+            store.put(resource, _versioned(obj))
         return store
 
     def server(self, now_ms: int) -> ApiServer:
@@ -183,6 +187,11 @@ def _judge(record: Record, folder: Folder) -> Iterator[Comparison]:
             )
             continue
         argv = {"argv": " ".join(case["argv"])}
+        if case["argv"][:1] == ["explain"] and got != wanted:
+            # Part of it is prose: as in `_judge_interface`, fields and their types are compared.
+            theirs, ours = (interface_of(stdout + stderr) for _, stdout, stderr in (wanted, got))
+            yield Comparison(argv | {"rc": wanted[0], **theirs}, argv | {"rc": got[0], **ours}, unit, apart)
+            continue
         yield Comparison(argv | dict(zip(RESULT, wanted)), argv | dict(zip(RESULT, got)), unit, apart)
 
 
