@@ -22,6 +22,8 @@ from kubedrill.models import KubeAction, KubeObservation, KubeState
 from server import http, ui
 from server.auth import Edge
 from server.environment import NAME, VERSION, KubeEnvironment
+from server.kubernetes import routes as kubernetes
+from server.kubernetes.pace import Pacer
 from server.play import Play
 from server.settings import Settings
 from server.ws import WebSocketRoute
@@ -49,13 +51,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.version = VERSION
     play = Play(chosen)
     app.state.play = play
-    _replace_routes(app, play, is_simulation=chosen.mode == "simulation")
-    _prepend_lifespan(app, play)
+    pacer = Pacer(play)
+    _replace_routes(app, play, pacer, is_simulation=chosen.mode == "simulation")
+    _prepend_lifespan(app, play, pacer)
     app.add_middleware(Edge, settings=chosen)
     return app
 
 
-def _replace_routes(app: FastAPI, play: Play, *, is_simulation: bool) -> None:
+def _replace_routes(app: FastAPI, play: Play, pacer: Pacer, *, is_simulation: bool) -> None:
     stock = [route for route in app.router.routes if getattr(route, "path", "") not in _OURS]
     app.router.routes[:] = []
     episodes = http.EpisodeRoutes(play)
@@ -63,10 +66,11 @@ def _replace_routes(app: FastAPI, play: Play, *, is_simulation: bool) -> None:
         http.register(app, episodes)
     ui.register(app, ui.InfoRoutes(play, episodes))
     app.router.routes.append(Route("/ws", WebSocketRoute(play)))
+    kubernetes.register(app, play, pacer)
     app.router.routes.extend(stock)
 
 
-def _prepend_lifespan(app: FastAPI, play: Play) -> None:
+def _prepend_lifespan(app: FastAPI, play: Play, pacer: Pacer) -> None:
     stock = app.router.lifespan_context
 
     @asynccontextmanager
@@ -87,6 +91,7 @@ def _prepend_lifespan(app: FastAPI, play: Play) -> None:
                 sweeper.cancel()
                 with suppress(asyncio.CancelledError):
                     await sweeper
+                pacer.stop()
                 play.stop()
 
     app.router.lifespan_context = lifespan
