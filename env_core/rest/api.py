@@ -223,8 +223,7 @@ class RestApi:
         if call.target.name:
             named = f"metadata.name={call.target.name}"
             fields = request.options.field_selector
-            request = replace(
-                request,
+            request = request._replace(
                 options=replace(request.options, field_selector=f"{fields},{named}" if fields else named),
             )
         deprecation = (warning_header(call.kind.deprecation),) if call.kind.deprecation else ()

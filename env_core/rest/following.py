@@ -6,7 +6,6 @@ Source: k8s.io/kubernetes pkg/kubelet/kuberuntime/logs (follow until the contain
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import ApiRequest, LogOptions
@@ -29,7 +28,7 @@ class LogFollow:
         self._first: str | None = first
         given = request.log or LogOptions()
         plain = LogOptions(container=given.container, previous=given.previous, timestamps=given.timestamps)
-        self._request = replace(request, log=plain)
+        self._request = request._replace(log=plain)
         self._run = self._running()
         self._seen = self._whole() or ""
 

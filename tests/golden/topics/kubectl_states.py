@@ -20,7 +20,7 @@ from tests.golden.aliases import Aliases
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.normalise import interface_of, printed, printed_drawn, shows_other_namespaces
 from tests.golden.recordings import Folder, Record
-from tests.golden.servers import admission
+from env_core.cluster import admission
 from tests.kubectl.golden_world import TinyApi, context
 from tests.kubectl.golden_world import registry as full_registry
 from tests.kubectl.scripted import _answer_exec, _answer_log, configure
