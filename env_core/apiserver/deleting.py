@@ -148,9 +148,12 @@ def is_finished(body: Object) -> bool:
 
 
 def stored(server: ApiServer, kind: Kind, body: Object) -> Object:
-    """Store a new version; what was waiting for it to go, goes."""
-    stored = server.store.put(kind.resource, body)
+    """Store a new version; what was waiting for it to go, goes instead, as it was before.
+
+    Source: k8s.io/apiserver pkg/registry/generic/registry/store.go (deleteWithoutFinalizers).
+    """
     if is_finished(body):
         metadata = body["metadata"]
-        return server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"]) or stored
-    return stored
+        server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"])
+        return body
+    return server.store.put(kind.resource, body)

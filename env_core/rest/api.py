@@ -15,6 +15,7 @@ from env_core.apiserver import errors, reading
 from env_core.apiserver.authz import MASTERS
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
+from env_core.apiserver.podlogs import chosen_container
 from env_core.apiserver.request import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -251,6 +252,8 @@ class RestApi:
     def _upgrade(self, call: _Call, request: ApiRequest) -> Answer:
         self._server.authorize(call.identity, "create", call.kind, request)
         pod = reading.existing(self._server, request, call.kind)
+        if call.target.subresource != "portforward":
+            chosen_container(pod, request.exec.container if request.exec is not None else "")
         if not pod["spec"].get("nodeName"):
             raise errors.bad_request(f"pod {request.name} does not have a host assigned")
         if "upgrade" not in call.http.header("connection").lower():
