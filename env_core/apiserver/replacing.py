@@ -68,6 +68,17 @@ def replace(
     return ApiResponse(200, server.view(kind, stored(server, kind, body)), all_warnings)
 
 
+def wrong_name(name: str, request: ApiRequest) -> errors.StatusError:
+    """Return the refusal of an object that is not called as the path says."""
+    if not name:
+        return errors.bad_request(
+            f"the name of the object ({request.name} based on URL) was undeterminable: name must be provided"
+        )
+    return errors.bad_request(
+        f"the name of the object ({name}) does not match the name on the URL ({request.name})"
+    )
+
+
 def _other_object(request: ApiRequest, kind: Kind, uid: str, old_metadata: Object) -> errors.StatusError:
     """Return the refusal to write an object by another one's uid; a patch may not change it."""
     if request.verb == "patch":
@@ -101,18 +112,7 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
     old_metadata = old["metadata"]
     metadata = body.get("metadata") or {}
     if metadata is not old_metadata:
-        kept = {
-            key: value
-            for key, value in metadata.items()
-            if key not in SERVER_SET and value not in (None, {}, [])
-        }
-        kept.update({key: old_metadata[key] for key in SERVER_SET if key in old_metadata})
-        if "namespace" in old_metadata:
-            kept.setdefault("namespace", old_metadata["namespace"])
-        kept["resourceVersion"] = old_metadata["resourceVersion"]
-        if "managedFields" in old_metadata:
-            kept["managedFields"] = old_metadata["managedFields"]
-        body = {**body, "metadata": kept}
+        body = {**body, "metadata": written_metadata(metadata, old_metadata)}
     if kind.has_status:
         body = {**body, "status": old["status"]} if "status" in old else without_status(body)
     body = {**body, "apiVersion": kind.api_version, "kind": kind.kind}
@@ -128,6 +128,22 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
     if kind.has_generation and (is_counted or spec_changed(body, old)):
         body = {**body, "metadata": {**body["metadata"], "generation": old_metadata.get("generation", 0) + 1}}
     return old if body == old else body
+
+
+def written_metadata(metadata: Object, old: Object) -> Object:
+    """Return metadata as a client may write it: what only the server sets stays as it is."""
+    kept = {
+        key: value
+        for key, value in metadata.items()
+        if key not in SERVER_SET and value not in (None, {}, [])
+    }
+    kept.update({key: old[key] for key in SERVER_SET if key in old})
+    if "namespace" in old:
+        kept.setdefault("namespace", old["namespace"])
+    kept["resourceVersion"] = old["resourceVersion"]
+    if "managedFields" in old:
+        kept["managedFields"] = old["managedFields"]
+    return kept
 
 
 def spec_changed(body: Object, old: Object) -> bool:

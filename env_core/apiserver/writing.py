@@ -13,7 +13,7 @@ from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta
 from env_core.apiserver.partial import update_scale, write_part
 from env_core.apiserver.podwrites import POD_SUBRESOURCES, Handler
-from env_core.apiserver.replacing import SERVER_SET, refuse, replace, without_status
+from env_core.apiserver.replacing import SERVER_SET, refuse, replace, without_status, wrong_name
 from env_core.apiserver.request import ApiRequest, ApiResponse
 from env_core.apiserver.tokens import issue
 from env_core.objects.problems import Problem
@@ -170,19 +170,13 @@ def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         )
         raise errors.bad_request(why)
     if name != request.name:
-        raise _wrong_name(name, request)
+        raise wrong_name(name, request)
     if kind.resource in CREATED_BY_UPDATE and not request.subresource:
         namespace = request.namespace if kind.is_namespaced else ""
         if server.store.get(kind.resource, namespace, name) is None:
             return create(server, request, kind)
     old = reading.existing(server, request, kind)
     return replace(server, request, kind, old, body, warnings)
-
-
-def _wrong_name(name: str, request: ApiRequest) -> errors.StatusError:
-    return errors.bad_request(
-        f"the name of the object ({name}) does not match the name on the URL ({request.name})"
-    )
 
 
 def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -196,5 +190,5 @@ def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     body = decoded.object
     name = (body.get("metadata") or {}).get("name", "")
     if name != request.name:
-        raise _wrong_name(name, request)
+        raise wrong_name(name, request)
     return replace(server, request, kind, old, body, decoded.warnings)

@@ -15,8 +15,8 @@ from env_core.rest.negotiation import Form
 from env_core.world import Object
 
 _DEFAULT_COLUMNS = (
-    Column("Name", lambda obj, _now: obj["metadata"]["name"], format="name"),
-    Column("Created At", lambda obj, _now: obj["metadata"].get("creationTimestamp", ""), type="date"),
+    Column("Name", lambda obj, _now: obj["metadata"].get("name", ""), format="name"),
+    Column("Created At", lambda obj, _now: obj["metadata"].get("creationTimestamp") or "", type="date"),
 )
 Convert = Callable[[Object], Object]
 INCLUDES = ("", "None", "Metadata", "Object")
