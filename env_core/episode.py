@@ -273,6 +273,11 @@ class Episode:
         step = self._incident.elapse(duration_ms)
         return None if step is None else self._counted(step)
 
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, on the incident's clock."""
+        return self._incident.now_ms
+
     def state(self) -> Object:
         """Return the public state: nothing in it tells what is broken while the episode runs."""
         return {

@@ -166,6 +166,15 @@ class KubeEnvironment(Environment[KubeAction, KubeObservation, KubeState]):
         result = self._played().elapse(duration_ms)
         return None if result is None else _step_frame(result)
 
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, on the episode's clock.
+
+        Raises:
+            Refusal: if there is no episode.
+        """
+        return self._played().now_ms
+
     def _played(self) -> Episode:
         if self.episode is None:
             raise not_started()

@@ -133,9 +133,7 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
 def written_metadata(metadata: Object, old: Object) -> Object:
     """Return metadata as a client may write it: what only the server sets stays as it is."""
     kept = {
-        key: value
-        for key, value in metadata.items()
-        if key not in SERVER_SET and value not in (None, {}, [])
+        key: value for key, value in metadata.items() if key not in SERVER_SET and value not in (None, {}, [])
     }
     kept.update({key: old[key] for key in SERVER_SET if key in old})
     if "namespace" in old:

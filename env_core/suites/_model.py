@@ -62,6 +62,10 @@ class Called:
 class Incident(Protocol):
     """A world with something wrong in it, and the rules by which a suite scores what is done about it."""
 
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, on the incident's clock."""
+
     def observe(self) -> Object:
         """Return the initial observation."""
 

@@ -91,6 +91,11 @@ class TronIncident:
 
     # The Incident protocol
 
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, on the incident's clock."""
+        return self.cluster.now_ms
+
     def observe(self) -> Object:
         """Return the initial observation."""
         return self._observation(Output(), is_done=False)
