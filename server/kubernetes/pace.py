@@ -22,7 +22,7 @@ from server.sessions import Session
 STREAM_SPEED = 20.0
 """Virtual seconds per second while somebody waits, in an episode without a pace."""
 SPEED_MAX = 1_000.0
-STREAMS_MAX = 64
+STREAMS_MAX = 256
 """Streams that one episode may have open."""
 _TICK_S = 0.1
 _TICK_MS_MAX = 30_000
