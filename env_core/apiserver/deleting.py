@@ -157,9 +157,12 @@ def put(server: ApiServer, kind: Kind, body: Object) -> Object:
 
 
 def stored(server: ApiServer, kind: Kind, body: Object) -> Object:
-    """Store a new version; what was waiting for it to go, goes."""
-    stored = put(server, kind, body)
+    """Store a new version; what was waiting for it to go, goes instead, as it was before.
+
+    Source: k8s.io/apiserver pkg/registry/generic/registry/store.go (deleteWithoutFinalizers).
+    """
     if is_finished(body):
         metadata = body["metadata"]
-        return server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"]) or stored
-    return stored
+        server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"])
+        return body
+    return put(server, kind, body)

@@ -8,7 +8,7 @@ from env_core.apiserver import errors, patching, reading
 from env_core.apiserver.decoding import decode_body
 from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind, SubresourceWrite
-from env_core.apiserver.replacing import refuse, replace, spec_changed
+from env_core.apiserver.replacing import check_name, refuse, replace, spec_changed, written_metadata
 from env_core.apiserver.request import ApiRequest, ApiResponse
 from env_core.objects.problems import Problem, quoted
 from env_core.world import Object
@@ -24,9 +24,13 @@ def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: Sub
         wanted, warnings = patching.apply(request, kind, old).object, tuple[str, ...]()
     else:
         wanted, warnings = decode_body(request, kind, request.body)
-    version = (wanted.get("metadata") or {}).get("resourceVersion")
+    check_name(wanted, request)
+    metadata = wanted["metadata"]
+    version = metadata.get("resourceVersion")
     if version and version != old["metadata"]["resourceVersion"]:
         raise errors.conflict(kind.group, kind.plural, request.name)
+    if metadata is not old["metadata"]:
+        wanted = {**wanted, "metadata": written_metadata(metadata, old["metadata"])}
     body = strategy.prepare(kind.default(wanted), old)
     if body == old:
         return ApiResponse(200, old, warnings)

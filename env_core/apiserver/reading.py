@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from env_core.apiserver import errors
-from env_core.apiserver._logoptions import check_log_options
+from env_core.apiserver import errors, paging, podlogs
 from env_core.apiserver.kind import DEFAULT_FIELD_LABELS, Kind
-from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.objects import selectors
 from env_core.objects.problems import quoted
-from env_core.world import Object, Output
+from env_core.world import Object
 
 if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
@@ -51,20 +50,19 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
         raise no_subresource(request, kind)
+    if subresource == "log":
+        podlogs.check_options(request)
     if subresource == "proxy" and kind.resource == "services":
         _check_endpoints(server, request)
+    if request.options.resource_version:
+        paging.check_not_future(server.store, paging.version_of(request.options.resource_version))
     obj = server.view(kind, existing(server, request, kind))
     if subresource in ("", "status", "ephemeralcontainers", "resize"):
         return ApiResponse(200, obj)
     if subresource == "scale":
         return ApiResponse(200, scale_of(kind, obj, is_read=True))
     if subresource == "log":
-        assert server.backend is not None
-        if request.log is not None:
-            check_log_options(request.name, request.log)
-        # A pod without a node has no log at all, and no error either.
-        code = 200 if obj["spec"].get("nodeName") else 204
-        return ApiResponse(code, {}, output=Output(stdout=server.backend.log(obj, request)))
+        return podlogs.answer(server, obj, request)
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
 
 
@@ -119,7 +117,7 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     options = request.options
     namespace = request.namespace if kind.is_namespaced else ""
     matches = matcher(kind, options.label_selector, options.field_selector)
-    items = narrowed(server, kind, namespace, options.field_selector)
+    items, revision, page = _as_asked(server, kind, namespace, options)
     if kind.read is not None:
         items = [kind.read(item) for item in items]
     if matches is not None:
@@ -128,9 +126,17 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     if view is not None:
         now_ms = server.loop.now_ms
         items = [view(item, now_ms) for item in items]
-    metadata: Object = {"resourceVersion": str(server.store.revision)}
-    if "create" in kind.verbs:
-        items, metadata = _page(items, options.limit, options.continue_token, metadata)
+    metadata: Object = {"resourceVersion": str(revision)}
+    if "create" in kind.verbs and (page is not None or options.limit):
+        in_namespace = bool(namespace)
+        items, left = paging.cut(items, page, options.limit, in_namespace=in_namespace)
+        if left:
+            last = paging.key_of(items[-1], in_namespace=in_namespace)
+            # A list of everything starts below the resource, one of a namespace within it.
+            start = f"{last}\0" if in_namespace else f"/{last}\0"
+            metadata["continue"] = paging.token(start, revision)
+            if matches is None:
+                metadata["remainingItemCount"] = left
     return ApiResponse(
         200,
         {
@@ -142,20 +148,28 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     )
 
 
-def _page(items: list[Object], limit: int, token: str, metadata: Object) -> tuple[list[Object], Object]:
-    start = 0
-    if token:
-        if not token.isdigit():
-            raise errors.bad_request("continue key is not valid: illegal base64 data at input byte 0")
-        start = int(token)
-    if limit <= 0 or len(items) - start <= limit:
-        return items[start:] if start else items, metadata
-    left = len(items) - start - limit
-    return items[start : start + limit], {
-        **metadata,
-        "continue": str(start + limit),
-        "remainingItemCount": left,
-    }
+def _as_asked(
+    server: ApiServer, kind: Kind, namespace: str, options: Options
+) -> tuple[list[Object], int, paging.Page | None]:
+    """Return the candidates of a list as of the revision that it asks for, that revision, and where it goes on."""
+    store = server.store
+    if options.continue_token:
+        page = paging.read_token(options)
+        if page.revision < 0:
+            return store.list(kind.resource, namespace), store.revision, page
+        paging.check_not_future(store, page.revision)
+        items = paging.as_of(store, kind.resource, namespace, page.revision)
+        if items is None:
+            raise paging.too_old(page)
+        return items, page.revision, page
+    if options.resource_version:
+        version = paging.list_version(store, options)
+        if version is not None:
+            items = paging.as_of(store, kind.resource, namespace, version)
+            if items is None:
+                raise errors.gone("The resourceVersion for the provided list is too old.")
+            return items, version, None
+    return narrowed(server, kind, namespace, options.field_selector), store.revision, None
 
 
 def narrowed(server: ApiServer, kind: Kind, namespace: str, field_selector: str) -> list[Object]:
@@ -184,9 +198,8 @@ def narrowed(server: ApiServer, kind: Kind, namespace: str, field_selector: str)
     return server.store.list(kind.resource, namespace)
 
 
-def _sort_key(obj: Object) -> tuple[str, str]:
-    metadata = obj["metadata"]
-    return metadata.get("namespace", ""), metadata["name"]
+def _sort_key(obj: Object) -> str:
+    return paging.key_of(obj, in_namespace=False)
 
 
 @lru_cache(maxsize=2048)

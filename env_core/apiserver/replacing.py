@@ -9,8 +9,9 @@ from env_core.apiserver.admitting import admit, admit_validating, attributes_of
 from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta_update
+from env_core.apiserver.paging import uint_problem
 from env_core.apiserver.request import ApiRequest, ApiResponse
-from env_core.objects.problems import Problem, quoted
+from env_core.objects.problems import Problem
 from env_core.world import Object
 
 if TYPE_CHECKING:
@@ -42,7 +43,10 @@ def replace(
     old_metadata = old["metadata"]
     wanted_version = metadata.get("resourceVersion")
     if wanted_version and wanted_version != old_metadata["resourceVersion"]:
-        raise _not_this_version(request, kind, wanted_version)
+        problem = uint_problem(wanted_version)
+        if problem:
+            raise errors.StatusError(errors.status(500, "", problem))
+        raise errors.conflict(kind.group, kind.plural, request.name)
     wanted_uid = metadata.get("uid")
     # A patch may not change the uid; an update that has one is for that object only.
     if wanted_uid and wanted_uid != old_metadata["uid"] and request.verb == "update":
@@ -70,13 +74,6 @@ def replace(
     return ApiResponse(200, server.view(kind, stored(server, kind, body)), all_warnings)
 
 
-def _not_this_version(request: ApiRequest, kind: Kind, version: str) -> errors.StatusError:
-    if not (version.isascii() and version.isdigit()):
-        text = f"strconv.ParseUint: parsing {quoted(version)}: invalid syntax"
-        return errors.StatusError(errors.status(500, "", text))
-    return errors.conflict(kind.group, kind.plural, request.name)
-
-
 def _not_this_object(kind: Kind, metadata: Object, uid: str) -> errors.StatusError:
     """Return the refusal of the storage, which names its key.
 
@@ -89,6 +86,29 @@ def _not_this_object(kind: Kind, metadata: Object, uid: str) -> errors.StatusErr
         f"Precondition failed: UID in precondition: {uid}, UID in object meta: {metadata['uid']}"
     )
     return errors.conflict(kind.group, kind.plural, name, why)
+
+
+def check_name(body: Object, request: ApiRequest) -> None:
+    """Raise BadRequest unless the object is the one that the URL names.
+
+    Source: k8s.io/apiserver pkg/endpoints/handlers/rest.go checkName; tests/golden/l2/facts/errors.jsonl.gz.
+    """
+    metadata = body.get("metadata") or {}
+    name = metadata.get("name") or ""
+    if name == request.name:
+        namespace = metadata.get("namespace")
+        if namespace and request.namespace and namespace != request.namespace:
+            text = f"the namespace of the object ({namespace}) does not match the namespace on the request ({request.namespace})"
+            raise errors.bad_request(text)
+        return
+    if not name:
+        text = (
+            f"the name of the object ({request.name} based on URL) was undeterminable: name must be provided"
+        )
+        raise errors.bad_request(text)
+    raise errors.bad_request(
+        f"the name of the object ({name}) does not match the name on the URL ({request.name})"
+    )
 
 
 def _update_warnings(kind: Kind, body: Object, old: Object) -> list[str]:
@@ -115,22 +135,7 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
     old_metadata = old["metadata"]
     metadata = body.get("metadata") or {}
     if metadata is not old_metadata:
-        kept = {
-            key: value
-            for key, value in metadata.items()
-            if key not in SERVER_SET and value not in (None, {}, [])
-        }
-        kept.update({key: old_metadata[key] for key in SERVER_SET if key in old_metadata})
-        for key in _REFUSED:
-            # Validation says that these may not change; the others are silently put back.
-            if metadata.get(key) is not None and (key == "uid" or key not in kept):
-                kept[key] = metadata[key]
-        if "namespace" in old_metadata:
-            kept.setdefault("namespace", old_metadata["namespace"])
-        kept["resourceVersion"] = old_metadata["resourceVersion"]
-        if "managedFields" in old_metadata:
-            kept["managedFields"] = old_metadata["managedFields"]
-        body = {**body, "metadata": kept}
+        body = {**body, "metadata": written_metadata(metadata, old_metadata)}
     if kind.has_status:
         body = {**body, "status": old["status"]} if "status" in old else without_status(body)
     body = {**body, "apiVersion": kind.api_version, "kind": kind.kind}
@@ -146,6 +151,24 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
     if kind.has_generation and (is_counted or spec_changed(kind, body, old)):
         body = {**body, "metadata": {**body["metadata"], "generation": old_metadata.get("generation", 0) + 1}}
     return old if body == old else body
+
+
+def written_metadata(metadata: Object, old: Object) -> Object:
+    """Return metadata as a client may write it: what only the server sets stays as it is."""
+    kept = {
+        key: value for key, value in metadata.items() if key not in SERVER_SET and value not in (None, {}, [])
+    }
+    kept.update({key: old[key] for key in SERVER_SET if key in old})
+    for key in _REFUSED:
+        # Validation says that these may not change; the others are silently put back.
+        if metadata.get(key) is not None and (key == "uid" or key not in kept):
+            kept[key] = metadata[key]
+    if "namespace" in old:
+        kept.setdefault("namespace", old["namespace"])
+    kept["resourceVersion"] = old["resourceVersion"]
+    if "managedFields" in old:
+        kept["managedFields"] = old["managedFields"]
+    return kept
 
 
 _NOT_SPEC = frozenset({"metadata", "apiVersion", "kind"})

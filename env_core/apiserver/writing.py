@@ -13,7 +13,7 @@ from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta
 from env_core.apiserver.partial import update_scale, write_part
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
-from env_core.apiserver.replacing import SERVER_SET, refuse, replace, without_status
+from env_core.apiserver.replacing import SERVER_SET, check_name, refuse, replace, without_status
 from env_core.apiserver.request import ApiRequest, ApiResponse
 from env_core.apiserver.strict import decode_json_patched
 from env_core.apiserver.tokens import request_token
@@ -176,7 +176,7 @@ def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     if request.subresource == "scale":
         return update_scale(server, request, kind, decode_as(request, "autoscaling", "v1", "Scale"))
     body, warnings = decode_body(request, kind, request.body)
-    _check_name(body, request)
+    check_name(body, request)
     if kind.creates_on_update and reading.found(server, request, kind) is None:
         server.authorize(request.identity, "create", kind, request)
         return create(server, request, kind)
@@ -184,29 +184,6 @@ def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     if warnings:
         return _with_warnings(warnings, lambda: replace(server, request, kind, old, body, warnings))
     return replace(server, request, kind, old, body)
-
-
-def _check_name(body: Object, request: ApiRequest) -> None:
-    """Raise BadRequest unless the object is the one that the URL names.
-
-    Source: k8s.io/apiserver pkg/endpoints/handlers/rest.go checkName; tests/golden/l2/facts/errors.jsonl.gz.
-    """
-    metadata = body.get("metadata") or {}
-    name = metadata.get("name") or ""
-    if name == request.name:
-        namespace = metadata.get("namespace")
-        if namespace and request.namespace and namespace != request.namespace:
-            text = f"the namespace of the object ({namespace}) does not match the namespace on the request ({request.namespace})"
-            raise errors.bad_request(text)
-        return
-    if not name:
-        text = (
-            f"the name of the object ({request.name} based on URL) was undeterminable: name must be provided"
-        )
-        raise errors.bad_request(text)
-    raise errors.bad_request(
-        f"the name of the object ({name}) does not match the name on the URL ({request.name})"
-    )
 
 
 def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -220,7 +197,7 @@ def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     old = reading.existing(server, request, kind)
     decoded = patching.apply(request, kind, old)
     body = decoded.object
-    _check_name(body, request)
+    check_name(body, request)
     warnings = decoded.warnings
     if warnings:
         return _with_warnings(warnings, lambda: replace(server, request, kind, old, body, warnings))

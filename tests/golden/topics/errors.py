@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 from typing import Any
 
-from env_core.apiserver import errors
-from env_core.apiserver.authz import impersonation_text
-from env_core.apiserver.errors import StatusError
-from env_core.apiserver.request import Identity
 from env_core.cluster import Cluster
-from tests.golden import http_requests
+from tests.golden import http
 from tests.golden.comparison import Comparison, Topic
-from tests.golden.http_requests import Plain
-from tests.golden.normalise import node_ports, server_drawn, stored
+from tests.golden.normalise import (
+    node_ports,
+    server_drawn,
+    stored,
+    without_hashes_of_prose,
+    without_prose_of_columns,
+)
 from tests.golden.recordings import Folder, Record
 
 ANSWERS = ("status", "response")
@@ -28,6 +31,7 @@ class Replay:
         self.world.boot()
         self.before: dict[str, list[Record]] = {}
         self.last = ""
+        self.tokens: dict[str, str] = {}
         for entry in setup:
             self.before.setdefault(entry["before"], []).append(entry)
 
@@ -36,71 +40,30 @@ class Replay:
         if (self.last, record["id"]) == APART:
             self.world.advance(8_000)
         for entry in self.before.pop(record["id"], ()):
-            self.send(entry, http_requests.TOKENS["tok-admin"])
+            http.send(self.world.server, entry, http.TOKENS["tok-admin"])
             self.world.advance(int(entry.get("wait_s", 0) * 1000) + 100)
         self.last = record["id"]
-        try:
-            code, body = self.send(record, http_requests.authenticate(record.get("token")))
-        except StatusError as error:
-            code, body = error.code, error.status
+        sent = {**record, "path": self._with_own_tokens(record["path"])}
+        code, body = http.send(self.world.server, sent, http.TOKENS.get(record.get("token") or ""))
+        self._note_token(record.get("response"), body)
         self.world.advance(50)
-        return code, "" if record["method"] == "HEAD" else body
+        return code, body
 
-    def send(self, record: Record, identity: Identity) -> tuple[int, Any]:
-        """Send one request as `identity`; raises `StatusError` for what HTTP or authorisation refuses."""
-        server = self.world.server
-        headers = record.get("headers") or {}
-        asked = http_requests.translate(
-            record["method"],
-            record["path"],
-            identity=self._impersonate(record, headers, identity),
-            registry=server.registry,
-            headers=headers,
-            content_type=record.get("contentType") or "",
-            accept=record.get("accept") or "",
-            body=record.get("body"),
-        )
-        if isinstance(asked, Plain):
-            return self._plain(asked)
-        request = asked.request
-        if asked.refusal is not None:
-            server.authorize(request.identity, request.verb, asked.kind, request)
-            raise asked.refusal
-        response = server.handle(request)
-        return response.code, http_requests.answered_body(asked.kind, response.object)
+    def _note_token(self, recorded: Any, body: Any) -> None:
+        """Remember which of our continue tokens stands for a recorded one: the recorder sends on what it was given."""
+        theirs, ours = _token(recorded), _token(body)
+        if theirs and ours:
+            self.tokens[theirs] = ours
 
-    def _impersonate(self, record: Record, headers: Record, identity: Identity) -> Identity:
-        wanted = http_requests.impersonated(headers)
-        if wanted is None or "system:masters" in identity.groups:
-            return wanted or identity
-        target = http_requests.target_of(record["path"].partition("?")[0]) or http_requests.Target("", "", "")
-        verb = "get" if target.name else "list"
-        why = impersonation_text(identity, verb, target.group, target.plural, target.namespace)
-        raise errors.forbidden(target.group, target.plural, target.name, why)
+    def _with_own_tokens(self, path: str) -> str:
+        for theirs, ours in self.tokens.items():
+            path = path.replace(f"continue={theirs}", f"continue={ours}")
+        return path
 
-    def _plain(self, asked: Plain) -> tuple[int, Any]:
-        """Answer what is no resource, as far as the API server itself decides it: who may ask, and not found."""
-        authorizer = self.world.server.authorizer
-        target = asked.target
-        if target is not None:
-            what = (
-                asked.verb,
-                target.group,
-                target.plural,
-                target.subresource,
-                target.namespace,
-                target.name,
-            )
-            if not authorizer.allowed(asked.identity, *what):
-                raise authorizer.refusal(asked.identity, *what)
-            if any(kind.group == target.group for kind in self.world.server.registry.kinds):
-                raise errors.resource_unknown()
-            return 404, "404 page not found\n"
-        if not authorizer.allowed_path(asked.identity, asked.verb, asked.path):
-            raise authorizer.refusal_path(asked.identity, asked.verb, asked.path)
-        if asked.path in ("/healthz", "/livez", "/readyz"):
-            return 200, "ok"
-        return 404, "404 page not found\n"
+
+def _token(body: Any) -> str:
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    return (metadata or {}).get("continue") or ""
 
 
 def _setup(folder: Folder) -> list[Record]:
@@ -109,17 +72,43 @@ def _setup(folder: Folder) -> list[Record]:
 
 
 def comparable(code: int | None, body: Any) -> Record:
-    """Return what is compared of an answer: the code and the whole Status, or the object."""
+    """Return what is compared of an answer: the code and the whole Status, object, list, Table or row of watch events."""
+    events = _events(body)
+    if events is not None:
+        return {"code": code, "events": events}
     if isinstance(body, dict) and body.get("kind") == "Status":
         # "details: {}" and no details at all say the same.
         plain = {key: value for key, value in body.items() if key != "details" or value}
         return {"http": code, **server_drawn(plain)}
     if isinstance(body, dict) and "metadata" in body:
-        if isinstance(body.get("items"), list):
-            items = [stored(item, has_managed_fields=False) for item in body["items"]]
-            body = {**body, "metadata": {}, "items": items}
-        return {"code": code, "object": node_ports(server_drawn(stored(body, has_managed_fields=False)))}
-    return {"code": code, "body": body}
+        return {"code": code, "object": shown(body)}
+    return {"code": code, "body": without_hashes_of_prose(server_drawn(body))}
+
+
+def shown(body: Record) -> Record:
+    """Return an object, list or Table without what a server draws."""
+    if isinstance(body.get("items"), list):
+        items = [stored(item, has_managed_fields=False) for item in body["items"]]
+        body = {**body, "metadata": {}, "items": items}
+    if body.get("kind") == "Table":
+        rows = [{**row, "object": _in_row(row.get("object"))} for row in body.get("rows") or ()]
+        body = {**without_prose_of_columns(body), "metadata": {}, "rows": rows}
+    return node_ports(server_drawn(stored(body, has_managed_fields=False)))
+
+
+def _in_row(obj: Any) -> Any:
+    return stored(obj, has_managed_fields=False) if isinstance(obj, dict) else obj
+
+
+def _events(body: Any) -> list[Record] | None:
+    """Return the events of a watch, None for any other body."""
+    if isinstance(body, str) and body.startswith('{"type":'):
+        found = [json.loads(line) for line in body.splitlines()]
+    elif isinstance(body, dict) and body.keys() == {"type", "object"}:
+        found = [body]
+    else:
+        return None
+    return [{"type": event["type"], "object": shown(event["object"])} for event in found]
 
 
 def _judge(record: Record, folder: Folder) -> list[Comparison]:

@@ -1,0 +1,85 @@
+"""A container's log that goes on: what there was, then what comes, until the container ends.
+
+Source: k8s.io/kubernetes pkg/kubelet/kuberuntime/logs (follow until the container is gone).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from env_core.apiserver.errors import StatusError
+from env_core.apiserver.request import ApiRequest, LogOptions
+from env_core.apiserver.server import ApiServer
+from env_core.rest.message import Headers
+
+_STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+
+
+class LogFollow:
+    """One followed log. Whoever serves it polls it; it reads as the kubelet does, and asks nothing of the API."""
+
+    __slots__ = ("_first", "_request", "_run", "_seen", "_server", "first", "headers", "is_over")
+
+    def __init__(self, server: ApiServer, request: ApiRequest, first: str, headers: Headers) -> None:
+        self.headers = headers
+        self.first = first
+        self.is_over = False
+        self._server = server
+        self._first: str | None = first
+        given = request.log or LogOptions()
+        plain = LogOptions(container=given.container, previous=given.previous, timestamps=given.timestamps)
+        self._request = request._replace(log=plain)
+        self._run = self._running()
+        self._seen = self._whole() or ""
+
+    def poll(self) -> bytes:
+        """Return what has come since the last call, b"" when nothing has."""
+        if self.is_over:
+            return b""
+        said, self._first = self._first or "", None
+        run = self._running()
+        if not run or run != self._run:
+            # A restarted container begins a log of its own, which nobody follows here.
+            self.is_over = True
+        if run == self._run or not run:
+            whole = self._whole()
+            if whole is not None and whole != self._seen:
+                said += _added(self._seen, whole)
+                self._seen = whole
+        return said.encode("utf-8", "surrogateescape")
+
+    def _whole(self) -> str | None:
+        pod = self._server.store.get("pods", self._request.namespace, self._request.name)
+        if pod is None or self._server.backend is None:
+            return None
+        try:
+            return self._server.backend.log(pod, self._request)
+        except StatusError:
+            return None
+
+    def _running(self) -> str:
+        """Return the id of the running container that is followed, "" when none runs."""
+        pod = self._server.store.get("pods", self._request.namespace, self._request.name) or {}
+        log = self._request.log
+        name = log.container if log is not None else ""
+        for part in _STATUSES:
+            for one in (pod.get("status") or {}).get(part) or ():
+                if (not name or one["name"] == name) and "running" in (one.get("state") or {}):
+                    found: str = one.get("containerID", "")
+                    return found
+        return ""
+
+
+def _added(before: str, now: str) -> str:
+    """Return the lines that have come; a line may be written late, before others that are there already."""
+    if now.startswith(before):
+        return now[len(before) :]
+    known = Counter(before.splitlines())
+    added = []
+    for line in now.splitlines(keepends=True):
+        text = line.rstrip("\n")
+        if known[text]:
+            known[text] -= 1
+        else:
+            added.append(line)
+    return "".join(added)
