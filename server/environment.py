@@ -12,6 +12,7 @@ from openenv.core.env_server.types import EnvironmentMetadata, ResetRequest
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from env_core.dataplane.tunnel import Exchanged
 from env_core.episode import Episode, InvalidInput, StepResult
 from env_core.rest.message import HttpRequest
 from env_core.suites import Called
@@ -155,6 +156,18 @@ class KubeEnvironment(Environment[KubeAction, KubeObservation, KubeState]):
         """
         output, called, result = self._played().run(request, stdin, is_paced=is_paced)
         return output, called, None if result is None else _step_frame(result)
+
+    def forward(
+        self, request: HttpRequest, port: int, data: bytes, *, is_paced: bool
+    ) -> tuple[Exchanged, Called, Frame | None]:
+        """Send an HTTP request through a forwarded port.
+
+        Raises:
+            Refusal: if there is no episode.
+            EpisodeOver: if it has ended.
+        """
+        exchanged, called, result = self._played().forward(request, port, data, is_paced=is_paced)
+        return exchanged, called, None if result is None else _step_frame(result)
 
     def elapse(self, duration_ms: int) -> Frame | None:
         """Let time pass by itself, and return the frame of the step that ended the episode meanwhile, if any.
