@@ -16,7 +16,7 @@ ANSWERS = ("status", "response", "warnings")
 UIDS = {"tok-admin": "1", "tok-dev": "4"}
 """The uids of the static tokens' users, as the recorded reviews show them."""
 TOKENS = {
-    token: identity._replace(uid=UIDS.get(token, "")) for token, identity in http_requests.TOKENS.items()
+    token: identity._replace(uid=UIDS.get(token, "")) for token, identity in http.TOKENS.items()
 }
 
 
@@ -42,7 +42,7 @@ def _described(request: Any) -> Any:
 
 def _answer(cluster: Cluster, record: Record) -> tuple[int, Any, list[str]]:
     posted = {**record, "body": _described(record["request"])}
-    return http.exchange(cluster.server, posted, http.TOKENS["tok-admin"])
+    return http.exchange(cluster.server, posted, TOKENS["tok-admin"])
 
 
 def _comparable(
