@@ -42,7 +42,12 @@ _TYPES = (
     "application/apply-patch+yaml", "application/json; charset=latin-1", ";", "multipart/form-data",
 )  # fmt: skip
 _OBJECTS = (
-    {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+    {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "x"},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    },
     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "data": {"a": "b"}},
     {
         "apiVersion": "apps/v1",
@@ -84,10 +89,20 @@ _NEAR = (
     ("POST", "/apis/apps/v1/namespaces/default/deployments", _JSON, 2),
     ("PUT", "/apis/apps/v1/namespaces/default/deployments/web", _JSON, 2),
     ("PATCH", "/apis/apps/v1/namespaces/kube-system/deployments/coredns", "application/merge-patch+json", 2),
-    ("PATCH", "/apis/apps/v1/namespaces/kube-system/deployments/coredns", "application/strategic-merge-patch+json", 2),
+    (
+        "PATCH",
+        "/apis/apps/v1/namespaces/kube-system/deployments/coredns",
+        "application/strategic-merge-patch+json",
+        2,
+    ),
     ("PATCH", "/apis/apps/v1/namespaces/kube-system/deployments/coredns", "application/json-patch+json", 7),
     ("PATCH", "/apis/apps/v1/namespaces/kube-system/deployments/coredns", "application/apply-patch+yaml", 2),
-    ("PATCH", "/apis/apps/v1/namespaces/kube-system/deployments/coredns/scale", "application/merge-patch+json", 3),
+    (
+        "PATCH",
+        "/apis/apps/v1/namespaces/kube-system/deployments/coredns/scale",
+        "application/merge-patch+json",
+        3,
+    ),
     ("PUT", "/apis/apps/v1/namespaces/kube-system/deployments/coredns/scale", _JSON, 6),
     ("PATCH", "/api/v1/nodes/node-a", "application/strategic-merge-patch+json", 1),
     ("PATCH", "/api/v1/nodes/node-a/status", "application/merge-patch+json", 1),
@@ -137,7 +152,10 @@ def _near(draw: random.Random) -> HttpRequest:
             at = draw.randrange(len(body))
             body = body[:at] + draw.randbytes(1) + body[at + 1 :]
     return HttpRequest(
-        method=method, target=path + ("?" + "&".join(pairs) if pairs else ""), headers=tuple(headers), body=body
+        method=method,
+        target=path + ("?" + "&".join(pairs) if pairs else ""),
+        headers=tuple(headers),
+        body=body,
     )
 
 
@@ -179,7 +197,16 @@ def _body(draw: random.Random) -> bytes:
         return b"k8s\x00" + draw.randbytes(draw.randrange(120))
     if kind < 0.45:
         return draw.choice(
-            (b"[" * 5_000, b'{"a":' * 3_000, b"- " * 4_000, b"a: &a [*a, *a]", b"\xff\xfe", b'{"a":1}{"b":2}', b"{", b'"')
+            (
+                b"[" * 5_000,
+                b'{"a":' * 3_000,
+                b"- " * 4_000,
+                b"a: &a [*a, *a]",
+                b"\xff\xfe",
+                b'{"a":1}{"b":2}',
+                b"{",
+                b'"',
+            )
         )
     value = _mutated(draw, draw.choice(_OBJECTS))
     text = orjson.dumps(value, default=str) if not _is_huge(value) else str(value).encode()
