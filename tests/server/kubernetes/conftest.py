@@ -81,6 +81,7 @@ class Kubectl:
         argv = [str(BINARY), *(line.split() if isinstance(line, str) else line)]
         return subprocess.run(
             argv,
+            check=False,
             input=stdin,
             env=self.environment(**more),
             cwd=self.home,
