@@ -58,7 +58,9 @@ def after(back_off: BackOff, succeeded: Sequence[Object], failed: Sequence[Objec
 def finished_ms(pod: Object) -> int:
     """Return when a pod ended: by its containers, else its readiness, its deletion, its creation."""
     status = pod.get("status") or {}
-    sidecars = [row["name"] for row in pod["spec"].get("initContainers") or () if row.get("restartPolicy") == "Always"]
+    sidecars = [
+        row["name"] for row in pod["spec"].get("initContainers") or () if row.get("restartPolicy") == "Always"
+    ]
     rows = list(status.get("containerStatuses") or ())
     rows += [row for row in status.get("initContainerStatuses") or () if row["name"] in sidecars]
     ends = [((row.get("state") or {}).get("terminated") or {}).get("finishedAt") for row in rows]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from env_core.apiserver.store import Store
 from env_core.objects import quantity, selectors
-from env_core.scheduler._matching import selector_matches
+from env_core.objects.node_matching import selector_matches
 from env_core.scheduler._nodeinfo import NodeInfo
 from env_core.scheduler._podinfo import PodInfo
 from env_core.world import Object
