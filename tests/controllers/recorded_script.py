@@ -9,6 +9,10 @@ from env_core.apiserver.request import Identity
 from env_core.scheduler.cycle import Scheduler
 from env_core.sim.timefmt import parse_ms
 
+SLACK_MS = 60
+"""By how much our controllers may be later than the recorded ones."""
+NEVER_MS = 10**9
+
 
 class Instance:
     """One pod of a recording."""
@@ -16,6 +20,7 @@ class Instance:
     def __init__(self, added_ms):
         self.added_ms = added_ms
         self.running_ms = None
+        self.deleting_ms = None
         self.node = ""
         self.ip = ""
         self.container_ids = {}
@@ -44,6 +49,8 @@ class RecordedScript:
         pod.node = pod.node or row.get("node") or ""
         if row.get("phase") == "Running" and pod.running_ms is None:
             pod.running_ms = at_ms
+        if row.get("deleting") and pod.deleting_ms is None:
+            pod.deleting_ms = at_ms
 
     def _read_state(self, pod):
         created_ms = parse_ms(pod["metadata"]["creationTimestamp"]) - self.start_ms
@@ -59,6 +66,18 @@ class RecordedScript:
             last = (row.get("lastState") or {}).get("terminated") or {}
             if last.get("containerID"):
                 found.container_ids.setdefault((row["name"], row["restartCount"] - 1), last["containerID"])
+
+    def next_change_ms(self, node, now_ms):
+        """Return when the next pod is made for a node, or the next one on it begins to go; ms into the recording."""
+        times = [
+            at_ms
+            for rows in self.instances.values()
+            for pod in rows
+            if pod.node == node
+            for at_ms in (pod.added_ms, pod.deleting_ms)
+            if at_ms is not None and at_ms > now_ms - SLACK_MS
+        ]
+        return min(times, default=NEVER_MS)
 
     def find(self, name, number):
         rows = self.instances.get(name, ())

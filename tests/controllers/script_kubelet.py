@@ -10,11 +10,11 @@ from env_core.apiserver.request import ADMIN, Options
 from env_core.sim.timefmt import rfc3339
 from tests.controllers.script_status import FINISHED, Container, Events, canonical, digest, status_of, tagged
 
-PULLED = (
-    'Successfully pulled image "%s" in 512ms (512ms including waiting). Image size: 72950530 bytes.'  # recorded
-)
+PULLED = 'Successfully pulled image "%s" in 512ms (512ms including waiting). Image size: 72950530 bytes.'  # recorded
 PRESENT = 'Container image "%s" already present on machine and can be accessed by the pod'
 LOW = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 51200Ki. "
+EVENTS_MS = 20
+"""From a container's first event to the status that says that it runs."""
 UNKNOWN = {
     "exitCode": 137,
     "reason": "ContainerStatusUnknown",
@@ -35,7 +35,7 @@ class Script:
 
     def started(self, name, number):
         """Return how long after its creation the pod ran, and when; both in ms, None if it did not."""
-        return None
+        return
 
     def container_id(self, name, number, container, restarts):
         """Return the id of a container, "" if none is recorded."""
@@ -156,7 +156,7 @@ class ScriptKubelet:
             known = self.script.started(record.name, record.number)
             if known is not None and known[0] < 2000 and not inits:
                 begun_ms = self.begun.get(uid, (self.world.now_ms, 1))[0]
-                delay_ms = max(begun_ms + known[0] - self.world.now_ms, 1)
+                delay_ms = max(begun_ms + known[0] - EVENTS_MS - self.world.now_ms, 1)
             self.world.later(delay_ms, lambda: self._start(uid))
 
     def _start(self, uid):
@@ -206,9 +206,9 @@ class ScriptKubelet:
                     record.containers[container["name"]].ready = self._is_ready(pod)
         if any(each.is_in("running") for each in record.containers.values()):
             record.phase = "Running"
-        self._push(uid)
+        self.world.later(EVENTS_MS, lambda: self._push(uid))
         if has_probe:
-            self.world.later(100, lambda: self._probe(uid))
+            self.world.later(EVENTS_MS + 100, lambda: self._probe(uid))
         for container in pod["spec"]["containers"]:
             if record.containers[container["name"]].is_in("running"):
                 self._plan_exit(uid, pod, container["name"])
@@ -216,7 +216,7 @@ class ScriptKubelet:
     def _plan_exit(self, uid, pod, name):
         code = self._exit_code(pod, name)
         if code is not None:
-            self.world.later(300, lambda: self._exit(uid, name, code))
+            self.world.later(EVENTS_MS + 300, lambda: self._exit(uid, name, code))
 
     def _exit_code(self, pod, name):
         index = self._annotation(pod, "batch.kubernetes.io/job-completion-index")
@@ -589,7 +589,7 @@ class ScriptKubelet:
         if kind == "start":
             if not record.is_started:
                 known = self.script.started(record.name, record.number)
-                delay_ms = known[1] - self.world.now_ms if known is not None else 0
+                delay_ms = known[1] - EVENTS_MS - self.world.now_ms if known is not None else 0
                 self.world.later(delay_ms if 0 < delay_ms < 1000 else 10, lambda: self._start(uid))
         elif kind == "crash":
             code, reason = action.get("exit", 1), action.get("reason")
@@ -702,7 +702,12 @@ class ScriptKubelet:
         }
         self.api.update_status("nodes", "", {**created, "status": status})
         self.events.tell_of_node(name, "Starting", "Starting kubelet.")
-        for reason in ("NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID", "NodeReady"):
+        for reason in (
+            "NodeHasSufficientMemory",
+            "NodeHasNoDiskPressure",
+            "NodeHasSufficientPID",
+            "NodeReady",
+        ):
             self.events.tell_of_node(name, reason, f"Node {name} status is now: {reason}")
 
     def node_status(self, name, **arguments):
