@@ -6,13 +6,14 @@ tests/golden/l2/flows (ids ds-).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from env_core.controllers._history import REVISION_LABEL
 from env_core.controllers._nodetaints import NOT_READY, UNREACHABLE, UNSCHEDULABLE
 from env_core.controllers._pods import pod_of
 from env_core.objects import meta
 from env_core.objects.node_matching import untolerated, wants_node
+from env_core.objects.template_hash import fnv32a
 from env_core.world import Object
 
 GENERATION_LABEL = "pod-template-generation"
@@ -85,6 +86,15 @@ def new_pod(daemon_set: Object, node: str, revision: str, tolerations: Sequence[
 def is_number(text: str) -> bool:
     """Say whether an annotation holds a template generation."""
     return text.isascii() and text.isdigit()
+
+
+def in_turn(daemon_set: Object, names: Iterable[str]) -> list[str]:
+    """Return nodes in the order in which they get their pods, and new ones.
+
+    Upstream's order is that of a Go map; ours is as arbitrary, but the same each time.
+    """
+    uid = meta.uid(daemon_set)
+    return sorted(names, key=lambda name: fnv32a(f"{uid}/{name}".encode()))
 
 
 def target_node(pod: Object) -> str:

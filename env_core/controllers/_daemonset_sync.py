@@ -97,7 +97,7 @@ class Sync:
             for pod in pods
             if not pod["spec"].get("nodeName")
         ]
-        self._write(missing, doomed)
+        self._write(nodes.in_turn(self._set, missing), doomed)
 
     def _sort_out(
         self, node: str, pods: Sequence[Object], doomed: list[Object], *, should_run: bool
@@ -187,7 +187,7 @@ class Sync:
         unavailable = 0
         broken: list[Object] = []
         candidates: list[Object] = []
-        for name in sorted(by_node):
+        for name in nodes.in_turn(self._set, by_node):
             found = self._split(by_node[name])
             new, old = found if found is not None else (None, None)
             if (new is None) == (old is None):
@@ -208,7 +208,7 @@ class Sync:
         strays: list[Object] = []
         broken: list[str] = []
         candidates: list[str] = []
-        for name in sorted(by_node):
+        for name in nodes.in_turn(self._set, by_node):
             found = self._split(by_node[name])
             if found is None:
                 surging += 1

@@ -302,7 +302,7 @@ class Sync:
                 left_ms = min(waits.values())
         if left_ms:
             self._wait(max(left_ms, DELAY_MIN_MS))
-            return 0
+            return active
         made = 0
 
         def create(number: int) -> None:

@@ -135,5 +135,6 @@ CONTROLLER = Controller(
         ("nodes", _of_node),
     ),
     reconcile=retrying(_reconcile),
+    delay_ms=37,
     source="k8s.io/kubernetes pkg/controller/daemon; tests/golden/l2/flows (ids ds-)",
 )

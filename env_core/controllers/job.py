@@ -96,5 +96,6 @@ CONTROLLER = Controller(
     watches=((RESOURCE, _of_changed_job), (PODS, _of_orphan)),
     batched=((RESOURCE, own_key), (PODS, _owner)),
     reconcile=retrying(_reconcile),
+    delay_ms=23,
     source="k8s.io/kubernetes pkg/controller/job; tests/golden/l2/flows (ids job-)",
 )

@@ -96,5 +96,6 @@ CONTROLLER = Controller(
         (history.REVISIONS, owner_mapper(RESOURCE, "StatefulSet", labels_selected, history.REVISIONS)),
     ),
     reconcile=retrying(_reconcile),
+    delay_ms=30,
     source="k8s.io/kubernetes pkg/controller/statefulset; tests/golden/l2/flows (ids sts-)",
 )

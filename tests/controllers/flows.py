@@ -14,8 +14,7 @@ import yaml
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
 from env_core.apiserver.server import ApiServer
-from env_core.controllers import nodelifecycle
-from env_core.controllers._daemonset_nodes import target_node
+from env_core.controllers import Requeue, _daemonset_nodes, nodelifecycle, persistentvolumebinder
 from env_core.sim.timefmt import parse_ms
 from tests.controllers.comparing import (
     by_name,
@@ -52,6 +51,7 @@ COMPARED = {
     "nodes",
     "resourcequotas",
 }
+RESYNC_MS = 2_000
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
 
 
@@ -94,13 +94,16 @@ class NamingServer(ApiServer):
         return super().handle(request)
 
     def _next_name(self, queue, body):
-        target = target_node(body) if body.get("kind") == "Pod" else ""
+        target = _daemonset_nodes.target_node(body) if body.get("kind") == "Pod" else ""
         if not target:
             return queue[0]
         return next((name for name in queue if self.node_of(name, 1) == target), queue[0])
 
 
 class Replay:
+    resync_phase_ms = 0
+    """When volumes are looked at again, within each `RESYNC_MS`."""
+
     def __init__(self, name):
         text = json.dumps(flow(name))
         aliases = flow(name)["aliases"]
@@ -122,7 +125,7 @@ class Replay:
         self.world.server.names = {}
         self.world.server.forbidden = []
         self._read_names()
-        script = RecordedScript(self.flow, self.start_ms)
+        script = self.script = RecordedScript(self.flow, self.start_ms)
         self.world.server.node_of = script.node
         self.kubelet = ScriptKubelet(self.world, script)
         self.world.server.views = {"nodes": self.kubelet.heartbeat}
@@ -147,16 +150,29 @@ class Replay:
     # Running
 
     def run(self):
-        # The recordings were made with --node-monitor-grace-period=8s and --node-monitor-period=1s.
+        # The recordings were made with --node-monitor-grace-period=8s and --node-monitor-period=1s, and README:
+        # "2 s PV resync"; when in these 2 s is not recorded.
+        resync, persistentvolumebinder.next_round = persistentvolumebinder.next_round, self._next_round
         grace_ms, nodelifecycle.GRACE_MS = nodelifecycle.GRACE_MS, 8_000
         heartbeat_ms, nodelifecycle.HEARTBEAT_MS = nodelifecycle.HEARTBEAT_MS, 2_000
         monitor_ms, nodelifecycle.MONITOR_MS = nodelifecycle.MONITOR_MS, 1_000
+        # The order of nodes is that of a Go map upstream: it is taken from the recording.
+        turn, _daemonset_nodes.in_turn = _daemonset_nodes.in_turn, self._in_turn
         try:
             self._run_steps()
         finally:
             nodelifecycle.GRACE_MS, nodelifecycle.HEARTBEAT_MS = grace_ms, heartbeat_ms
             nodelifecycle.MONITOR_MS = monitor_ms
+            persistentvolumebinder.next_round = resync
+            _daemonset_nodes.in_turn = turn
         return self.results
+
+    def _next_round(self, component):
+        return Requeue(RESYNC_MS - (component.now_ms - self.start_ms - self.resync_phase_ms) % RESYNC_MS)
+
+    def _in_turn(self, _daemon_set, names):
+        now_ms = self.world.now_ms - self.start_ms
+        return sorted(names, key=lambda name: (self.script.next_change_ms(name, now_ms), name))
 
     def _run_steps(self):
         for step in self.flow["steps"]:
