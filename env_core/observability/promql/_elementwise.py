@@ -11,6 +11,7 @@ from typing import Final
 
 from env_core.observability.promql._numbers import divided, power, remainder
 
+_PER_DECADE: Final = 0.4342944819032518  # 1 / ln 10
 _SMALLEST_NORMAL: Final = 2.2250738585072014e-308
 Number1 = Callable[[float], float]
 
@@ -29,18 +30,19 @@ def _total(function: Number1, *, overflow: float = math.inf) -> Number1:
     return computed
 
 
-def _logarithm(function: Number1) -> Number1:
-    def computed(value: float) -> float:
-        if value == 0:
-            return -math.inf
-        if 0 < value < _SMALLEST_NORMAL and function is not math.log2:
-            # Go's assembly takes the bits of a subnormal number for those of a normal one.
-            mantissa = value / 5e-324
-            natural = math.log1p(mantissa * 2.0**-52) - 1023 * math.log(2)
-            return natural if function is math.log else natural * (1 / math.log(10))
-        return _total(function)(value)
+def _natural(value: float) -> float:
+    if 0 < value < _SMALLEST_NORMAL:
+        # Go's assembly takes the bits of a subnormal number for those of a normal one.
+        return math.log1p(value / 5e-324 * 2.0**-52) - 1023 * math.log(2)
+    return -math.inf if value == 0 else _total(math.log)(value)
 
-    return computed
+
+def _binary_logarithm(value: float) -> float:
+    """Return Go's math.Log2: exact for powers of two, else through the natural logarithm of the fraction."""
+    if not 0 < value < math.inf:
+        return _natural(value)
+    fraction, exponent = math.frexp(value)
+    return exponent - 1.0 if fraction == 0.5 else math.log(fraction) * (1 / math.log(2)) + exponent
 
 
 def _whole(function: Callable[[float], int]) -> Number1:
@@ -80,9 +82,9 @@ ELEMENTWISE: Final[dict[str, Number1]] = {
     "deg": lambda value: value * 180 / math.pi,
     "exp": _total(math.exp),
     "floor": _whole(math.floor),
-    "ln": _logarithm(math.log),
-    "log10": _logarithm(math.log10),
-    "log2": _logarithm(math.log2),
+    "ln": _natural,
+    "log10": lambda value: _natural(value) * _PER_DECADE,
+    "log2": _binary_logarithm,
     "rad": lambda value: value * math.pi / 180,
     "sgn": _sign,
     "sin": _total(math.sin),
