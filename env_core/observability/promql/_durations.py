@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
+from env_core.objects.gounquote import unquoted
 from env_core.observability.promql import _lexer as lexer
 from env_core.observability.promql._errors import InvalidQuery, ParseError
 from env_core.observability.promql._lexer import Lexer, LexError, Token
@@ -16,7 +17,6 @@ from env_core.observability.promql._numbers import (
     parse_number,
     power,
     remainder,
-    unquoted,
 )
 
 Made = TypeVar("Made")
@@ -100,7 +100,10 @@ class DurationParser:
 
     def unquoted(self, token: Token) -> str:
         """Return the text of a string literal."""
-        return unquoted(token.text)
+        literal, mark = token.text[1:-1], token.text[0]
+        text = literal if mark == "`" else unquoted(literal, mark)
+        assert text is not None  # The lexer has looked at the escapes.
+        return text
 
     def number(self, token: Token) -> Number:
         """Return the number or duration that a word is."""

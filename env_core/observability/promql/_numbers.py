@@ -22,7 +22,6 @@ __all__ = [
     "power",
     "quote",
     "remainder",
-    "unquoted",
 ]
 
 _UNIT_MS: Final = {
@@ -231,36 +230,3 @@ def parse_number(text: str) -> float:
     if math.isinf(value_float):
         raise ValueError(f"strconv.ParseFloat: parsing {quote(text)}: value out of range")
     return value_float
-
-
-_ESCAPES: Final = {
-    "a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, "'": 39, '"': 34,
-}  # fmt: skip
-
-
-def unquoted(literal: str) -> str:
-    """Return the text of a string literal that the lexer has accepted (its escapes are complete)."""
-    mark, body = literal[0], literal[1:-1]
-    if mark == "`" or "\\" not in body:
-        return body
-    out = bytearray()
-    position = 0
-    while position < len(body):
-        char = body[position]
-        position += 1
-        if char != "\\":
-            out += char.encode()
-            continue
-        escape = body[position]
-        if escape in "xuU":
-            length = {"x": 2, "u": 4, "U": 8}[escape]
-            code = int(body[position + 1 : position + 1 + length], 16)
-            out += bytes((code,)) if escape == "x" else chr(code).encode()
-            position += 1 + length
-        elif escape in "01234567":
-            out.append(int(body[position : position + 3], 8))
-            position += 3
-        else:
-            out.append(_ESCAPES[escape])
-            position += 1
-    return out.decode(errors="replace")

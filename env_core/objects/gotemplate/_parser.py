@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any, Final
 
-from env_core.kubectl.output import _template_lexer as lexer
-from env_core.kubectl.output._template_lexer import Token, tokens_of
-from env_core.kubectl.output._template_literals import literal_value
-from env_core.kubectl.output._template_nodes import (
+from env_core.objects.gotemplate import _lexer as lexer
+from env_core.objects.gotemplate._lexer import Token, tokens_of
+from env_core.objects.gotemplate._literals import literal_value
+from env_core.objects.gotemplate._nodes import (
     Action,
     Branch,
     Call,
