@@ -317,8 +317,7 @@ def _verb_float(verb: str, value: float, flags: str, width: int | None, precisio
     if verb not in "vgGeEfF":
         return f"%!{verb}(float64={shortest_float(value)})"
     if math.isinf(value) or math.isnan(value):
-        text = shortest_float(value)
-        return _padded(text if "+" in flags else text.lstrip("+"), flags, width)
+        return _padded(shortest_float(value), flags, width)
     if verb in "vgG":
         text = shortest_float(value) if precision is None else f"{value:.{max(precision, 1)}g}"
         text = text.upper() if verb == "G" else text

@@ -295,3 +295,16 @@ def promql_result(answer: Value, order: str) -> Value:
         groups = itertools.groupby(result, key=lambda each: json.dumps(each.get("value") or each.get("values")))
         return {**answer, "result": [each for _, tied in groups for each in sorted(tied, key=json.dumps)]}
     return answer
+
+
+def wall_clock_fields(value: Value) -> Value:
+    """Replace the fields of Prometheus's rules API that tell when and how long a real process worked.
+
+    promql: "`apiRules`/`apiAlerts`: `/api/v1/rules` and `/alerts` after the last evaluation, wall-clock fields replaced".
+    """
+    if isinstance(value, list):
+        return [wall_clock_fields(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    clock = ("evaluationTime", "lastEvaluation")
+    return {key: f"<{key}>" if key in clock else wall_clock_fields(each) for key, each in value.items()}

@@ -17,7 +17,6 @@ from env_core.objects.goformat import sprint, sprintf, type_name, value_text
 
 OUTPUT_MAX: Final = 2_000_000
 _BAD_KIND: Final = "invalid type for comparison"
-_BAD_KINDS: Final = "incompatible types for comparison"
 _JS_ESCAPES: Final = {
     "\\": "\\\\",
     "'": "\\'",
@@ -88,6 +87,10 @@ def _kind(value: Any) -> str:
     return "" if value is None or isinstance(value, dict | list) else go_type(value)
 
 
+def _bad_kinds(first: Any, other: Any) -> FunctionError:
+    return FunctionError(f"incompatible types for comparison: {go_type(first)} and {go_type(other)}")
+
+
 def _nil_dereference(function: str) -> FunctionError:
     return FunctionError(f"reflect: call of reflect.Value.{function} on zero Value")
 
@@ -100,7 +103,7 @@ def equal(first: Any, *others: Any) -> bool:
     for other in others:
         if kind != _kind(other):
             if first is not None and other is not None:
-                raise FunctionError(_BAD_KINDS)
+                raise _bad_kinds(first, other)
         elif kind:
             if first == other:
                 return True
@@ -124,7 +127,7 @@ def _less(first: Any, other: Any) -> bool:
     if "" in kinds:
         raise FunctionError(_BAD_KIND)
     if kinds[0] != kinds[1]:
-        raise FunctionError(_BAD_KINDS)
+        raise _bad_kinds(first, other)
     if kinds[0] == "bool":
         raise FunctionError(_BAD_KIND)
     return bool(first < other)

@@ -173,7 +173,7 @@ class _Parser:
             if token.text in ("end", "else"):
                 return self._closing(token)
             if token.text == "template":
-                return self._call(token.at)
+                return self._call()
             if token.text == "block":
                 return self._block()
             if token.text in ("break", "continue"):
@@ -238,7 +238,8 @@ class _Parser:
         name: str = self._literal(token)
         return name
 
-    def _call(self, at: int) -> Call:
+    def _call(self) -> Call:
+        at = self._skip_space().at
         name = self._template_name("template clause")
         pipeline: Pipeline | None = None
         if self._next_past_space().kind != lexer.RIGHT:

@@ -63,8 +63,14 @@ class Regex:
     def expand(self, template: str, text: str) -> str | None:
         """Return `template` with $1, ${1}, $name filled from a match of the whole text; None without a match."""
         places = self._found(text)
-        if places is None:
-            return None
+        return None if places is None else self.filled(template, text, places)
+
+    def prefix(self, text: str, start: int) -> tuple[int, ...] | None:
+        """Return the places of a match that begins at `start`, wherever it ends."""
+        return self._run(text, start, is_whole=False)
+
+    def filled(self, template: str, text: str, places: tuple[int, ...]) -> str:
+        """Return `template` with its references replaced by the groups of a match."""
 
         def group(name: str) -> str:
             if name.isdigit():
@@ -145,21 +151,26 @@ class Regex:
         inside, after = split + 1, len(self._program)
         self._program[split] = _Instruction(_SPLIT, *((after, inside) if is_lazy else (inside, after)))
 
-    def _run(self, text: str) -> tuple[int, ...] | None:
+    def _run(self, text: str, start: int = 0, *, is_whole: bool = True) -> tuple[int, ...] | None:
         program = self._program
+        best: tuple[int, ...] | None = None
         threads: list[tuple[int, tuple[int, ...]]] = []
-        self._follow(0, text, 0, (-1,) * (2 * self._groups), threads, set())
-        for position, char in enumerate(text):
+        self._follow(0, text, start, (-1,) * (2 * self._groups), threads, set())
+        for position in range(start, len(text) + 1):
             following: list[tuple[int, tuple[int, ...]]] = []
             seen: set[int] = set()
             for counter, saved in threads:
-                instruction = program[counter]
-                if instruction.chars is not None and instruction.chars.holds(char):
+                chars = program[counter].chars
+                if chars is None:
+                    if not is_whole or position == len(text):
+                        best = saved
+                        break  # Threads behind it are less preferred.
+                elif position < len(text) and chars.holds(text[position]):
                     self._follow(counter + 1, text, position + 1, saved, following, seen)
             threads = following
             if not threads:
-                return None
-        return next((saved for counter, saved in threads if program[counter].op == _MATCH), None)
+                break
+        return best
 
     def _follow(
         self,
@@ -209,6 +220,28 @@ def _holds(kind: str, text: str, position: int) -> bool:
     before = position > 0 and _is_word(text[position - 1])
     after = position < len(text) and _is_word(text[position])
     return (before != after) == (kind == r"\b")
+
+
+def search_all(pattern: str, text: str, replacement: str | None) -> str:
+    """Return the text with every match replaced (leftmost, then as its operators prefer), or the first match.
+
+    Raises:
+        RegexProblem: if the pattern is none.
+    """
+    regex = compile_regex(pattern)
+    out: list[str] = []
+    position = kept = 0
+    while position <= len(text):
+        found = regex.prefix(text, position)
+        if found is None or (found[1] == found[0] == kept and kept):
+            position += 1
+            continue
+        if replacement is None:
+            return text[found[0] : found[1]] or "matched"
+        out += (text[kept : found[0]], regex.filled(replacement, text, found))
+        kept = found[1]
+        position = found[1] if found[1] > found[0] else position + 1
+    return "".join(out) + text[kept:] if replacement is not None else ""
 
 
 @lru_cache(maxsize=1024)
