@@ -25,9 +25,9 @@ from env_core.objects.gotemplate import (
     go_type,
     parse_templates,
 )
+from env_core.objects.re2 import Re2Error, compiled
 from env_core.observability.promql import Labels, general
 from env_core.observability.promql._numbers import parse_duration_ms, parse_number, quote
-from env_core.observability.promql._regex import RegexProblem, search_all
 
 Query = Callable[[str], Sequence[tuple[Labels, float]]]
 """Evaluates a query at the moment of the rule; raises ValueError with Prometheus's text."""
@@ -193,16 +193,16 @@ def _arguments(*values: Any) -> dict[str, Any]:
 
 def _replaced(pattern: str, replacement: str, text: str) -> str:
     try:
-        return search_all(pattern, text, replacement)
-    except RegexProblem as problem:
-        raise FunctionError(f"regexp: Compile({quote(pattern)}): error parsing regexp: {problem}") from None
+        return compiled(pattern).replace_all(text, replacement)
+    except Re2Error as problem:
+        raise FunctionError(f"regexp: Compile({quote(pattern)}): {problem}") from None
 
 
 def _matched(pattern: str, text: str) -> bool:
     try:
-        return search_all(pattern, text, None) != ""
-    except RegexProblem as problem:
-        raise FunctionError(f"error parsing regexp: {problem}") from None
+        return compiled(pattern).search(text)
+    except Re2Error as problem:
+        raise FunctionError(f"{problem}") from None
 
 
 def _title(text: str) -> str:

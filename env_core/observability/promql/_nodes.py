@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from env_core.observability.promql._regex import Regex, compile_regex
+from env_core.objects.re2 import Regexp, compiled
 
 SCALAR: Final = "scalar"
 VECTOR: Final = "vector"
@@ -34,7 +34,7 @@ def _matches(operator: str, value: str) -> Callable[[str], bool]:
         return value.__eq__
     if operator == "!=":
         return value.__ne__
-    regex: Regex = compile_regex(value)
+    regex: Regexp = compiled(value, dot_all=True)
     if operator == "=~":
         return regex.matches
     return lambda text: not regex.matches(text)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from env_core.objects.re2 import Re2Error, compiled
 from env_core.observability.promql import _lexer as lexer
 from env_core.observability.promql._checking import check, check_matchers
 from env_core.observability.promql._durations import DurationParser
@@ -42,7 +43,6 @@ from env_core.observability.promql._nodes import (
     VectorSelector,
 )
 from env_core.observability.promql._numbers import quote
-from env_core.observability.promql._regex import RegexProblem, compile_regex
 from env_core.observability.promql._signatures import FUNCTIONS
 
 _LEVELS: Final = {
@@ -360,10 +360,9 @@ class _Parser(DurationParser):
         value = self.unquoted(literal)
         if operator in ("=~", "!~"):
             try:
-                compile_regex(value)
-            except RegexProblem as problem:
-                text = f"error parsing regexp: {problem}"
-                raise ParseError(self.query, token.position, text) from None
+                compiled(value, dot_all=True)
+            except Re2Error as problem:
+                raise ParseError(self.query, token.position, str(problem)) from None
         return Matcher(name, operator, value)
 
     def _range(self, expr: Expr, bracket: Token) -> Expr:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from env_core.objects.re2 import Re2Error, compiled
 from env_core.observability.promql._annotations import Annotations
 from env_core.observability.promql._errors import EvaluationError
 from env_core.observability.promql._histograms import Bucket, bucket_fraction, bucket_quantile, upper_bound
@@ -22,7 +23,6 @@ from env_core.observability.promql._labels import (
     without_name,
 )
 from env_core.observability.promql._nodes import Expr, MatrixSelector, VectorSelector
-from env_core.observability.promql._regex import RegexProblem, compile_regex
 
 Vector = list[tuple[Labels, float]]
 
@@ -71,8 +71,8 @@ def label_replace(vector: Vector, target: str, replacement: str, source: str, pa
         EvaluationError: if the pattern or the label's name is none.
     """
     try:
-        regex = compile_regex(pattern)
-    except RegexProblem:
+        regex = compiled(pattern, dot_all=True)
+    except Re2Error:
         raise EvaluationError(f"invalid regular expression in label_replace(): {pattern}") from None
     if not is_label_name(target):
         raise EvaluationError(f"invalid destination label name in label_replace(): {target}")
