@@ -24,7 +24,7 @@ def attributes_of(
     """Return what admission is told about a write."""
     return Attributes(
         operation, kind, request.namespace, request.name, request.subresource, body, old, request.identity,
-        request.options, server.store, server.streams, server.loop.now_ms,
+        request.options, server.store, server.streams, server.loop.now_ms, server,
     )  # fmt: skip
 
 

@@ -9,9 +9,22 @@ docs/decisions/0006-cel.md. Values are Python's (see `_values.py`); objects of t
 """
 
 from env_core.cel._environment import Environment
-from env_core.cel._types import BOOL, BYTES, DOUBLE, DURATION, INT, NULL_TYPE, STRING, TIMESTAMP, Type
+from env_core.cel._escaping import escaped
+from env_core.cel._types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    INT,
+    NULL_TYPE,
+    STRING,
+    TIMESTAMP,
+    Type,
+    list_of,
+    map_of,
+    struct,
+)
 from env_core.cel._types import DYN_TYPE as DYN
-from env_core.cel._types import list_of, map_of, struct
 from env_core.cel._values import CelError, LazyMap
 from env_core.cel.program import CompileProblem, Outcome, Program, checked_type, compile_expression
 
@@ -34,6 +47,7 @@ __all__ = [
     "Type",
     "checked_type",
     "compile_expression",
+    "escaped",
     "list_of",
     "map_of",
     "struct",

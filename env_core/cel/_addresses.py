@@ -46,7 +46,9 @@ def parse_prefix(text: str) -> tuple[str, int]:
     try:
         address = _parse(address_text)
     except AddressProblem as problem:
-        raise AddressProblem(f"{head}netip.ParsePrefix({quoted(text)}): {_lower(problem, address_text)}") from None
+        raise AddressProblem(
+            f"{head}netip.ParsePrefix({quoted(text)}): {_lower(problem, address_text)}"
+        ) from None
     if "%" in address:
         why = "IPv6 zones cannot be present in a prefix"
         raise AddressProblem(f"{head}netip.ParsePrefix({quoted(text)}): {why}")
@@ -116,11 +118,13 @@ def _why6(text: str) -> str:
         bad = next((char for char in group if char not in "0123456789abcdefABCDEF."), "")
         if bad:
             at = quoted(text[text.index(bad) :])
-            return f"each colon-separated field must have at least one digit (at {at})" if group[0] == bad else (
-                f"unexpected character, want colon (at {at})"
+            return (
+                f"each colon-separated field must have at least one digit (at {at})"
+                if group[0] == bad
+                else (f"unexpected character, want colon (at {at})")
             )
         if len(group) > 4 and "." not in group:
-            return f"each group must have 4 or less digits (at {quoted(text[text.index(group):])})"
+            return f"each group must have 4 or less digits (at {quoted(text[text.index(group) :])})"
     if text.count("::") > 1:
         return "multiple :: in address"
     return "address string too short" if len(groups) < 8 else "trailing garbage after address"

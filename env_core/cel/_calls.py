@@ -162,5 +162,3 @@ def folded_conversion(name: str, overloads: Sequence[Overload], value: Any) -> A
     if isinstance(result, CelError):
         raise PlanProblem(result.message)
     return result
-
-

@@ -19,7 +19,6 @@ Fields = Mapping[str, Type]
 """The fields of an object type."""
 
 
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
     """The names that an expression may use.
@@ -56,7 +55,9 @@ class Environment:
         """Return the fields of an object type."""
         return self.objects.get(name)
 
-    def with_variables(self, more: Mapping[str, Type], objects: Mapping[str, Fields] | None = None) -> Environment:
+    def with_variables(
+        self, more: Mapping[str, Type], objects: Mapping[str, Fields] | None = None
+    ) -> Environment:
         """Return an environment with more names."""
         return Environment({**self.variables, **more}, {**self.objects, **(objects or {})}, self.is_new)
 

@@ -32,9 +32,7 @@ ESC_IDENTIFIER: Final = 37
 KIND: Final = {name.strip("'"): number for number, name in enumerate(NAMES) if name.startswith("'")}
 """Token types by their text."""
 
-_ESCAPE: Final = (
-    r"""\\(?:[abfnrtv"'\\?`]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[xX][0-9a-fA-F]{2}|[0-3][0-7]{2})"""
-)
+_ESCAPE: Final = r"""\\(?:[abfnrtv"'\\?`]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[xX][0-9a-fA-F]{2}|[0-3][0-7]{2})"""
 _PLAIN: Final = (
     rf'"""(?:{_ESCAPE}|[^\\])*?"""',
     rf"'''(?:{_ESCAPE}|[^\\])*?'''",
@@ -108,5 +106,7 @@ def _skip(text: str, position: int, issues: Issues) -> int:
             break
     # The character at which no token can go on any more is quoted, and left out, too.
     end = min(end + 1, len(text))
-    issues.add(position, f"Syntax error: token recognition error at: '{text[position:end].translate(_SHOWN)}'")
+    issues.add(
+        position, f"Syntax error: token recognition error at: '{text[position:end].translate(_SHOWN)}'"
+    )
     return end

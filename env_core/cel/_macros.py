@@ -105,9 +105,7 @@ class _Maker:
 
     def bind(self, name: str, value: Node, body: Node) -> Node:
         """Return `body` with a variable for `value`, computed when it is needed."""
-        return self.fold(
-            self.list(), (_UNUSED, ""), value, self.literal(False), self.ident(name), body, name
-        )
+        return self.fold(self.list(), (_UNUSED, ""), value, self.literal(False), self.ident(name), body, name)
 
 
 _Macro = Callable[[_Maker, Node, list[Node]], Node]

@@ -22,6 +22,7 @@ from env_core.cel._ast import (
     Unspecified,
     children,
 )
+from env_core.cel._escaping import RESERVED
 from env_core.cel._lexer import (
     BYTES,
     EOF,
@@ -43,13 +44,6 @@ NESTING_MAX: Final = 400
 DEPTH_MAX: Final = 120
 """Levels of the tree. (cel-go stops at 250.)"""
 _TEXT_MAX: Final = 100_000
-
-_RESERVED: Final = frozenset(
-    {
-        "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
-        "package", "namespace", "null", "return", "true", "var", "void", "while",
-    }
-)  # fmt: skip
 
 _DOT, _COMMA, _MINUS, _NOT, _QUERY, _COLON = (KIND[text] for text in ".,-!?:")
 _LPAREN, _RPAREN, _LBRACKET, _RBRACKET, _LBRACE, _RBRACE = (KIND[text] for text in "()[]{}")
@@ -79,9 +73,7 @@ def parse(text: str) -> tuple[Node, Issues]:
     """Return the tree of an expression, and the complaints about it (then the tree means nothing)."""
     if len(text) > _TEXT_MAX:
         issues = Issues(text)
-        issues.add(
-            NOWHERE, f"expression code point size exceeds limit: size: {len(text)}, limit {_TEXT_MAX}"
-        )
+        issues.add(NOWHERE, f"expression code point size exceeds limit: size: {len(text)}, limit {_TEXT_MAX}")
         return Unspecified(NOWHERE), issues
     parser = _Parser(text)
     try:
@@ -374,7 +366,7 @@ class _Parser(Recovering):
         return self._identifier(name, prefix)
 
     def _identifier(self, name: Token, prefix: str) -> Node:
-        if name.text in _RESERVED:
+        if name.text in RESERVED:
             self.complaints.add(name.offset, f"reserved identifier: {name.text}")
             return Unspecified(name.offset)
         return Ident(name.offset, prefix + name.text)
@@ -385,7 +377,7 @@ class _Parser(Recovering):
         name = self.take()
         opening = self.take()
         args, error = self._arguments("call")
-        if name.text in _RESERVED:
+        if name.text in RESERVED:
             self.complaints.add(start, f"reserved identifier: {name.text}")
             node: Node = Unspecified(start)
         else:

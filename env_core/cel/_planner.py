@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from env_core.cel import _types
 from env_core.cel._ast import (
     Call,
     Fold,
@@ -28,7 +27,7 @@ from env_core.cel._calls import PlanProblem, caller, folded_conversion
 from env_core.cel._costs import LIST_COST, MAP_COST, MESSAGE_COST, call_cost
 from env_core.cel._frame import Frame, Growing, GrowingMap, Run
 from env_core.cel._qualifying import Qualifier, qualified
-from env_core.cel._values import NONE, CelError, LazyMap, Optional, equal, no_overload, shown, type_of
+from env_core.cel._values import CelError, Optional, equal, no_overload, shown, type_of
 
 __all__ = ["PlanProblem", "plan"]
 
@@ -430,7 +429,9 @@ def _entries(frame: Frame, rows: list[tuple[Run, Run, bool]]) -> Any:
             return value
         if is_optional:
             if type(value) is not Optional:
-                text = f"cannot initialize optional entry '{shown(key)}' from non-optional value {shown(value)}"
+                text = (
+                    f"cannot initialize optional entry '{shown(key)}' from non-optional value {shown(value)}"
+                )
                 return CelError(text)
             if not value.is_set:
                 made.pop(key, None)

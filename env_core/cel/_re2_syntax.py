@@ -22,7 +22,44 @@ _POSIX: Final = {
 _PERL: Final = {"d": "09", "s": "\t\n\f\r  ", "w": "09AZaz__"}
 _CONTROLS: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _CATEGORIES: Final = frozenset(
-    "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs".split()
+    [
+        "C",
+        "Cc",
+        "Cf",
+        "Co",
+        "Cs",
+        "L",
+        "Ll",
+        "Lm",
+        "Lo",
+        "Lt",
+        "Lu",
+        "M",
+        "Mc",
+        "Me",
+        "Mn",
+        "N",
+        "Nd",
+        "Nl",
+        "No",
+        "P",
+        "Pc",
+        "Pd",
+        "Pe",
+        "Pf",
+        "Pi",
+        "Po",
+        "Ps",
+        "S",
+        "Sc",
+        "Sk",
+        "Sm",
+        "So",
+        "Z",
+        "Zl",
+        "Zp",
+        "Zs",
+    ]
 )
 
 Test = Callable[[str], bool]
@@ -299,7 +336,7 @@ class _Reader:
             return self._hexadecimal(start)
         if letter in "01234567":
             end = self.position
-            if letter == "0" or self.text[end : end + 1] in "01234567" and self.text[end : end + 1]:
+            if letter == "0" or (self.text[end : end + 1] in "01234567" and self.text[end : end + 1]):
                 while end < len(self.text) and end - start < 4 and self.text[end] in "01234567":
                     end += 1
                 self.position = end

@@ -82,10 +82,10 @@ _FORMATS: Final = {
     "dns1035LabelPrefix": _Format("DNS1035LabelPrefix", _prefix(names.is_dns1035_label), 30),
     "labelValue": _Format("LabelValue", names.is_valid_label_value, 40),
     "uri": _Format("URI", _uri, 1103),
-    "uuid": _Format("uuid", _uuid, 78),
+    "uuid": _Format("uuid", _uuid, 70),
     "byte": _Format("byte", _byte, 84),
-    "date": _Format("date", _date, 100),
-    "datetime": _Format("datetime", _datetime, 100),
+    "date": _Format("date", _date, 71),
+    "datetime": _Format("datetime", _datetime, 71),
 }
 
 
@@ -117,9 +117,7 @@ LIBRARY = Library(
         "validate": Function(
             (member("format-validate", (FORMAT, STRING), _PROBLEMS, _validate, cost=_validate_cost),)
         ),
-        "format.named": Function(
-            (overload("format-named", (STRING,), _types.optional_of(FORMAT), _named),)
-        ),
+        "format.named": Function((overload("format-named", (STRING,), _types.optional_of(FORMAT), _named),)),
         **{f"format.{name}": _constant(name) for name in _FORMATS},
     },
     types=(FORMAT,),

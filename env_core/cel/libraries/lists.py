@@ -5,6 +5,7 @@ Source: k8s.io/apiserver v0.37 pkg/cel/library/lists.go.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -28,10 +29,7 @@ COMPARABLE: Final = (
 
 
 def _is_sorted(values: list[Any]) -> Any:
-    for one, two in zip(values, values[1:], strict=False):
-        if compare(one, two) == 1:
-            return False
-    return True
+    return all(compare(one, two) != 1 for one, two in itertools.pairwise(values))
 
 
 def _sum_from(zero: Any) -> Callable[[list[Any]], Any]:

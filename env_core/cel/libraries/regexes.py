@@ -35,7 +35,9 @@ LIBRARY = Library(
         "findAll": Function(
             (
                 member("string_find_all_string", (STRING, STRING), _types.list_of(STRING), _find_all),
-                member("string_find_all_string_int", (STRING, STRING, INT), _types.list_of(STRING), _find_all),
+                member(
+                    "string_find_all_string_int", (STRING, STRING, INT), _types.list_of(STRING), _find_all
+                ),
             )
         ),
     },

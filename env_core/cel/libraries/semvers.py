@@ -106,14 +106,14 @@ def _normalized(text: str) -> str:
     return ".".join(parts)
 
 
-def _semver(text: str, normalize: bool = False) -> Any:  # noqa: FBT001, FBT002
+def _semver(text: str, normalize: bool = False) -> Any:
     try:
         return _parse(_normalized(text) if normalize else text)
     except _Bad as problem:
         return CelError(str(problem))
 
 
-def _is_semver(text: str, normalize: bool = False) -> bool:  # noqa: FBT001, FBT002
+def _is_semver(text: str, normalize: bool = False) -> bool:
     return isinstance(_semver(text, normalize), _Semver)
 
 

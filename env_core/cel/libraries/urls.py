@@ -53,7 +53,13 @@ def parse(text: str) -> Url:
     if not text:
         raise _Bad("empty url")
     if text == "*":
-        return Url(text, "", "", "*", "", )
+        return Url(
+            text,
+            "",
+            "",
+            "*",
+            "",
+        )
     scheme, rest = _split_scheme(text)
     if rest.endswith("?") and rest.count("?") == 1:
         rest, query = rest[:-1], ""
@@ -97,9 +103,9 @@ def _host(authority: str) -> str:
         port = host[end + 1 :]
     else:
         _, colon, digits = host.rpartition(":")
-        port = colon + digits
+        port = colon + digits if colon else ""
         if " " in host:
-            raise _Bad(f'invalid character " " in host name')
+            raise _Bad('invalid character " " in host name')
     if port and (port[0] != ":" or not all(char in "0123456789" for char in port[1:])):
         raise _Bad(f"invalid port {quoted(port)} after host")
     return host
