@@ -20,6 +20,7 @@ from env_core.cel._ast import (
     Message,
     Node,
     Select,
+    walk,
 )
 from env_core.cel._declarations import Function, Overload
 from env_core.cel._environment import Environment
@@ -57,8 +58,6 @@ class _Checker:
 
     def settle(self, node: Node) -> None:
         """Replace type variables by what they stand for, or by dyn."""
-        from env_core.cel._ast import walk
-
         for each in walk(node):
             each.type = self._substitutions.resolved(each.type, params_to_dyn=True)
 

@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from env_core.cel._ast import Call, Fold, Ident, ListOf, Literal, MapOf, Node, Select, Unspecified, copied
+from env_core.cel._ast import (
+    Call,
+    Fold,
+    Ident,
+    ListOf,
+    Literal,
+    MapOf,
+    Node,
+    Select,
+    Unspecified,
+    children,
+    copied,
+)
 from env_core.cel._source import Issues
 
 ACCUMULATOR: Final = "@result"
@@ -41,8 +53,6 @@ def expand(
 
 def _measured(node: Node) -> Node:
     """Set the depths of the nodes that a macro has made: those of arguments are known."""
-    from env_core.cel._ast import children
-
     for each in children(node):
         if each.depth == 1:
             _measured(each)

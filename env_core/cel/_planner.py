@@ -8,7 +8,7 @@ Source: github.com/google/cel-go v0.29 interpreter/planner.go, interpretable.go,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -25,18 +25,23 @@ from env_core.cel._ast import (
 )
 from env_core.cel._calls import PlanProblem, caller, folded_conversion
 from env_core.cel._costs import LIST_COST, MAP_COST, MESSAGE_COST, call_cost
-from env_core.cel._frame import Frame, Growing, GrowingMap, Run
+from env_core.cel._frame import Frame, Run
 from env_core.cel._qualifying import Qualifier, qualified
-from env_core.cel._values import CelError, Optional, equal, no_overload, shown, type_of
+from env_core.cel._steps import (
+    UNSET,
+    accumulated,
+    alternative,
+    entries,
+    local,
+    rows_of,
+    settled,
+    variable,
+)
+from env_core.cel._values import CelError, Optional, equal, no_overload
 
 __all__ = ["PlanProblem", "plan"]
 
-_UNSET: Final = object()
 _NOTHING: Final = object()
-_GO_NAMES: Final = {
-    "int": "Int", "uint": "Uint", "double": "Double", "bool": "Bool", "string": "String", "bytes": "Bytes",
-    "null_type": "Null",
-}  # fmt: skip
 
 
 @dataclass(slots=True, eq=False)
@@ -131,7 +136,7 @@ class _Planner:
         for name, base in reversed(self._scopes):
             if name == node.name:
                 return self._attribute(_Attribute(base))
-        return self._attribute(_Attribute(_variable(node.name.removeprefix("."))))
+        return self._attribute(_Attribute(variable(node.name.removeprefix("."))))
 
     def _operand(self, node: Node) -> _Step:
         """Plan what qualifiers are applied to: anything that is no attribute becomes one."""
@@ -169,7 +174,7 @@ class _Planner:
         operands = node.args if node.target is None else [node.target, *node.args]
         steps = [self.plan(each) for each in operands]
         if node.function in ("or", "orValue") and len(steps) == 2:
-            return _Step(_alternative(steps[0].run, steps[1].run, is_value=node.function == "orValue"))
+            return _Step(alternative(steps[0].run, steps[1].run, is_value=node.function == "orValue"))
         constants = [each.constant for each in steps]
         overload = node.overloads[0] if len(node.overloads) == 1 else None
         if len(steps) == 1 and constants[0] is not _NOTHING:
@@ -247,11 +252,11 @@ class _Planner:
             for index, element in enumerate(runs):
                 value = element(frame)
                 if index in optionals and type(value) is not CelError:
-                    value = _element(value)
+                    value = element(value)
                 if type(value) is CelError:
                     frame.spend(LIST_COST)
                     return value
-                if value is not _UNSET:
+                if value is not UNSET:
                     found.append(value)
             frame.spend(LIST_COST)
             return found
@@ -268,7 +273,7 @@ class _Planner:
         rows = [(key.run, value.run, optional) for key, value, optional in steps]
 
         def run(frame: Frame) -> Any:
-            made = _entries(frame, rows)
+            made = entries(frame, rows)
             frame.spend(MAP_COST)
             return made
 
@@ -280,7 +285,7 @@ class _Planner:
         ]
 
         def run(frame: Frame) -> Any:
-            made = _entries(frame, rows)
+            made = entries(frame, rows)
             frame.spend(MESSAGE_COST)
             return made
 
@@ -294,10 +299,10 @@ class _Planner:
         initial = self.plan(node.initial).run
         over = self.plan(node.range).run
         accumulator, first, second = self._slot(), self._slot(), self._slot()
-        self._scopes.append((node.accumulator, _accumulated(accumulator, initial)))
-        self._scopes.append((node.variable, _local(first)))
+        self._scopes.append((node.accumulator, accumulated(accumulator, initial)))
+        self._scopes.append((node.variable, local(first)))
         if node.variable2:
-            self._scopes.append((node.variable2, _local(second)))
+            self._scopes.append((node.variable2, local(second)))
         condition, step = self.plan(node.condition).run, self.plan(node.step).run
         for _ in range(2 if node.variable2 else 1):
             self._scopes.pop()
@@ -307,71 +312,19 @@ class _Planner:
 
         def run(frame: Frame) -> Any:
             values = over(frame)
-            rows = _rows(values, has_two=has_two)
+            rows = rows_of(values, has_two=has_two)
             if type(rows) is CelError:
                 return rows
             slots = frame.slots
-            slots[accumulator] = _UNSET
+            slots[accumulator] = UNSET
             for one, two in rows:
                 slots[first], slots[second] = one, two
                 if condition(frame) is False:
                     break
                 slots[accumulator] = step(frame)
-            return _settled(result(frame))
+            return settled(result(frame))
 
         return _Step(run)
-
-
-def _variable(name: str) -> Run:
-    def base(frame: Frame) -> Any:
-        variables: Mapping[str, Any] = frame.variables
-        if name in variables:
-            return variables[name]
-        return CelError(f"no such attribute(s): {name}")
-
-    return base
-
-
-def _local(slot: int) -> Run:
-    return lambda frame: frame.slots[slot]
-
-
-def _accumulated(slot: int, initial: Run) -> Run:
-    """Return what reads an accumulator, which gets its first value when it is first read."""
-
-    def base(frame: Frame) -> Any:
-        value = frame.slots[slot]
-        if value is _UNSET:
-            value = initial(frame)
-            if type(value) is list and not value:
-                value = Growing()
-            elif type(value) is dict and not value:
-                value = GrowingMap()
-            frame.slots[slot] = value
-        return value
-
-    return base
-
-
-def _settled(value: Any) -> Any:
-    if type(value) is Growing:
-        return list(value)
-    return dict(value) if type(value) is GrowingMap else value
-
-
-def _rows(values: Any, *, has_two: bool) -> Any:
-    """Return the pairs that a comprehension goes through, or an error."""
-    if type(values) is CelError:
-        return values
-    if isinstance(values, list):
-        return list(enumerate(values)) if has_two else [(each, None) for each in values]
-    if isinstance(values, dict):
-        return list(values.items())
-    name = _GO_NAMES.get(type_of(values).name, "")
-    shown_type = f"types.{name}" if name else type_of(values).name
-    if has_two:
-        return CelError(f"unsupported comprehension range type: {shown_type}")
-    return CelError(f"got '{shown_type}', expected iterable type")
 
 
 def _presence(attribute: _Attribute | _Choice) -> Run:
@@ -386,18 +339,6 @@ def _as_attribute(step: _Step) -> _Attribute | _Choice:
     return step.attribute if step.attribute is not None else _Attribute(step.run)
 
 
-def _alternative(left: Run, right: Run, *, is_value: bool) -> Run:
-    def run(frame: Frame) -> Any:
-        value = left(frame)
-        if type(value) is not Optional:
-            return no_overload(value)
-        if not value.is_set:
-            return right(frame)
-        return value.value if is_value else value
-
-    return run
-
-
 def _membership(inner: Run, values: Any) -> _Step | None:
     """Plan `in` with a constant list: looking up is free."""
     if any(type(each) not in (bool, int, float, str) and each is not None for each in values):
@@ -410,35 +351,6 @@ def _membership(inner: Run, values: Any) -> _Step | None:
         return any(equal(value, each) is True for each in values)
 
     return _Step(run, constant=False) if not values else _Step(run)
-
-
-def _element(value: Any) -> Any:
-    if type(value) is not Optional:
-        return CelError(f"cannot initialize optional list element from non-optional value {shown(value)}")
-    return value.value if value.is_set else _UNSET
-
-
-def _entries(frame: Frame, rows: list[tuple[Run, Run, bool]]) -> Any:
-    made: dict[Any, Any] = {}
-    for key_run, value_run, is_optional in rows:
-        key = key_run(frame)
-        if type(key) is CelError:
-            return key
-        value = value_run(frame)
-        if type(value) is CelError:
-            return value
-        if is_optional:
-            if type(value) is not Optional:
-                text = (
-                    f"cannot initialize optional entry '{shown(key)}' from non-optional value {shown(value)}"
-                )
-                return CelError(text)
-            if not value.is_set:
-                made.pop(key, None)
-                continue
-            value = value.value
-        made[key] = value
-    return made
 
 
 _PLANS: Final[dict[type[Node], Callable[..., _Step]]] = {

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from env_core.cel._re2_chars import Test
 from env_core.cel._re2_syntax import (
     Chars,
     Choice,
@@ -19,7 +20,6 @@ from env_core.cel._re2_syntax import (
     RegexProblem,
     Repeat,
     Sequence,
-    Test,
     parse_re2,
 )
 

@@ -1,68 +1,30 @@
 r"""Reads regular expressions in RE2's syntax; complains as Go's regexp/syntax does.
 
-Unicode classes are known by general category (`\pL`, `\p{Lu}`), not by script.
-
 Source: Go's regexp/syntax (parse.go), whose texts cel-go shows.
 """
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-_REPEAT_MAX: Final = 1000
-_DEPTH_MAX: Final = 100
-_POSIX: Final = {
-    "alnum": "09AZaz", "alpha": "AZaz", "ascii": "\x00\x7f", "blank": "\t\t  ", "cntrl": "\x00\x1f\x7f\x7f",
-    "digit": "09", "graph": "!~", "lower": "az", "print": " ~", "punct": "!/:@[`{~", "space": "\t\r  ",
-    "upper": "AZ", "word": "09AZaz__", "xdigit": "09AFaf",
-}  # fmt: skip
-_PERL: Final = {"d": "09", "s": "\t\n\f\r  ", "w": "09AZaz__"}
-_CONTROLS: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_CATEGORIES: Final = frozenset(
-    [
-        "C",
-        "Cc",
-        "Cf",
-        "Co",
-        "Cs",
-        "L",
-        "Ll",
-        "Lm",
-        "Lo",
-        "Lt",
-        "Lu",
-        "M",
-        "Mc",
-        "Me",
-        "Mn",
-        "N",
-        "Nd",
-        "Nl",
-        "No",
-        "P",
-        "Pc",
-        "Pd",
-        "Pe",
-        "Pf",
-        "Pi",
-        "Po",
-        "Ps",
-        "S",
-        "Sc",
-        "Sk",
-        "Sm",
-        "So",
-        "Z",
-        "Zl",
-        "Zp",
-        "Zs",
-    ]
+from env_core.cel._re2_chars import (
+    CATEGORIES,
+    CONTROLS,
+    PERL,
+    POSIX,
+    Test,
+    any_of,
+    category,
+    folded,
+    is_any,
+    is_not_newline,
+    one_of,
+    within,
 )
 
-Test = Callable[[str], bool]
+_REPEAT_MAX: Final = 1000
+_DEPTH_MAX: Final = 100
 
 
 class RegexProblem(Exception):
@@ -218,7 +180,7 @@ class _Reader:
             return self._escape()
         self.position += 1
         if char == ".":
-            return [Chars(_any if self._flags.dot_all else _not_newline)]
+            return [Chars(is_any if self._flags.dot_all else is_not_newline)]
         if char == "^":
             return [Place("^" if self._flags.multiline else "A")]
         if char == "$":
@@ -226,7 +188,7 @@ class _Reader:
         return [self._literal(char)]
 
     def _literal(self, char: str) -> Regex:
-        return Chars(_one_of(frozenset(_folded(char)) if self._flags.fold else frozenset({char})))
+        return Chars(one_of(frozenset(folded(char)) if self._flags.fold else frozenset({char})))
 
     def _group(self) -> list[Regex]:
         self.position += 1
@@ -302,9 +264,9 @@ class _Reader:
     def _class_escape(self) -> Test | None:
         r"""Read \d and its like, if one comes."""
         letter = self.text[self.position + 1 : self.position + 2]
-        if letter.lower() in _PERL and letter:
+        if letter.lower() in PERL and letter:
             self.position += 2
-            return _within(_PERL[letter.lower()], is_negated=letter.isupper())
+            return within(PERL[letter.lower()], is_negated=letter.isupper())
         if letter not in ("p", "P"):
             return None
         start = self.position
@@ -319,9 +281,9 @@ class _Reader:
             self.position = end + 1
         is_negated = (letter == "P") != name.startswith("^")
         name = name.removeprefix("^")
-        if name not in _CATEGORIES and name != "Any":
+        if name not in CATEGORIES and name != "Any":
             raise RegexProblem("invalid character class range", self.text[start : self.position])
-        return _category(name, is_negated=is_negated)
+        return category(name, is_negated=is_negated)
 
     def _character(self) -> str:
         """Read an escape that stands for one character."""
@@ -330,8 +292,8 @@ class _Reader:
         if self.position > len(self.text):
             raise RegexProblem("trailing backslash at end of expression", "")
         letter = self.text[self.position - 1]
-        if letter in _CONTROLS:
-            return _CONTROLS[letter]
+        if letter in CONTROLS:
+            return CONTROLS[letter]
         if letter == "x":
             return self._hexadecimal(start)
         if letter in "01234567":
@@ -372,7 +334,7 @@ class _Reader:
             is_first = False
             tests.append(self._class_part(start))
         self.position += 1
-        return Chars(_any_of(tuple(tests), is_negated=is_negated, fold=self._flags.fold))
+        return Chars(any_of(tuple(tests), is_negated=is_negated, fold=self._flags.fold))
 
     def _class_part(self, start: int) -> Test:
         if self.text.startswith("[:", self.position):
@@ -380,11 +342,11 @@ class _Reader:
             if end >= 0:
                 name = self.text[self.position + 2 : end]
                 is_negated = name.startswith("^")
-                if name.removeprefix("^") not in _POSIX:
+                if name.removeprefix("^") not in POSIX:
                     part = self.text[self.position : end + 2]
                     raise RegexProblem("invalid character class range", part)
                 self.position = end + 2
-                return _within(_POSIX[name.removeprefix("^")], is_negated=is_negated)
+                return within(POSIX[name.removeprefix("^")], is_negated=is_negated)
         if self._peek() == "\\":
             test = self._class_escape()
             if test is not None:
@@ -396,8 +358,8 @@ class _Reader:
             high = self._class_character(start)
             if high < low:
                 raise RegexProblem("invalid character class range", self.text[begin : self.position])
-            return _within(low + high, is_negated=False)
-        return _one_of(frozenset({low}))
+            return within(low + high, is_negated=False)
+        return one_of(frozenset({low}))
 
     def _class_character(self, start: int) -> str:
         if self.position >= len(self.text):
@@ -410,38 +372,3 @@ class _Reader:
 
 def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 9
-
-
-def _folded(char: str) -> set[str]:
-    return {each for each in (char, char.lower(), char.upper(), char.swapcase()) if len(each) == 1}
-
-
-def _any(_char: str) -> bool:
-    return True
-
-
-def _not_newline(char: str) -> bool:
-    return char != "\n"
-
-
-def _one_of(chars: frozenset[str]) -> Test:
-    return chars.__contains__
-
-
-def _within(ranges: str, *, is_negated: bool) -> Test:
-    pairs = [(ranges[index], ranges[index + 1]) for index in range(0, len(ranges), 2)]
-    return lambda char: any(low <= char <= high for low, high in pairs) != is_negated
-
-
-def _category(name: str, *, is_negated: bool) -> Test:
-    if name == "Any":
-        return lambda _char: not is_negated
-    return lambda char: unicodedata.category(char).startswith(name) != is_negated
-
-
-def _any_of(tests: tuple[Test, ...], *, is_negated: bool, fold: bool) -> Test:
-    def test(char: str) -> bool:
-        chars = _folded(char) if fold else (char,)
-        return any(each(one) for each in tests for one in chars) != is_negated
-
-    return test

@@ -69,8 +69,8 @@ def _mixed(root: Node, issues: Issues) -> None:
         left += reversed(children(node))
     for each in lists:
         _mixed_list(each, issues)
-    for each in maps:
-        _mixed_map(each, issues)
+    for mapping in maps:
+        _mixed_map(mapping, issues)
 
 
 def _mixed_list(node: ListOf, issues: Issues) -> None:

@@ -97,10 +97,6 @@ def _resource(check: _GroupCheck, resource: str) -> Any:
     return ResourceCheck(check.judge, check.group, resource)
 
 
-def _refined(field: str) -> Callable[[ResourceCheck, str], ResourceCheck]:
-    return lambda check, value: replace(check, **{field: value})
-
-
 def _selected(check: ResourceCheck, _selector: str) -> ResourceCheck:
     # RBAC, the only authorizer here, does not look at selectors.
     return check
@@ -137,9 +133,9 @@ LIBRARY = Library(
             "authorizer_serviceaccount", (AUTHORIZER, STRING, STRING), AUTHORIZER, _service_account
         ),
         "resource": _one("groupcheck_resource", (GROUP_CHECK, STRING), RESOURCE_CHECK, _resource),
-        "subresource": _refinement("resourcecheck_subresource", _refined("subresource")),
-        "namespace": _refinement("resourcecheck_namespace", _refined("namespace")),
-        "name": _refinement("resourcecheck_name", _refined("name")),
+        "subresource": _refinement("resourcecheck_subresource", lambda check, value: replace(check, subresource=value)),
+        "namespace": _refinement("resourcecheck_namespace", lambda check, value: replace(check, namespace=value)),
+        "name": _refinement("resourcecheck_name", lambda check, value: replace(check, name=value)),
         "fieldSelector": _refinement("authorizer_fieldselector", _selected),
         "labelSelector": _refinement("authorizer_labelselector", _selected),
         "check": Function(
