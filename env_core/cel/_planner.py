@@ -249,8 +249,8 @@ class _Planner:
 
         def run(frame: Frame) -> Any:
             found = []
-            for index, element in enumerate(runs):
-                value = element(frame)
+            for index, run_element in enumerate(runs):
+                value = run_element(frame)
                 if index in optionals and type(value) is not CelError:
                     value = element(value)
                 if type(value) is CelError:

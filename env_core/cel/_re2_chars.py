@@ -17,10 +17,11 @@ POSIX: Final = {
 PERL: Final = {"d": "09", "s": "\t\n\f\r  ", "w": "09AZaz__"}
 CONTROLS: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 CATEGORIES: Final = frozenset(
-    (
-        "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs"
-    ).split()
-)
+    {
+        "C", "Cc", "Cf", "Co", "Cs", "L", "Ll", "Lm", "Lo", "Lt", "Lu", "M", "Mc", "Me", "Mn", "N", "Nd", "Nl",
+        "No", "P", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S", "Sc", "Sk", "Sm", "So", "Z", "Zl", "Zp", "Zs",
+    }
+)  # fmt: skip
 
 Test = Callable[[str], bool]
 
