@@ -31,6 +31,7 @@ from env_core.cel._steps import (
     UNSET,
     accumulated,
     alternative,
+    element,
     entries,
     local,
     rows_of,
