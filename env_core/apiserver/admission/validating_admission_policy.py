@@ -15,7 +15,7 @@ import orjson
 from env_core.apiserver.admission._refusal import refusal
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.plugin import Admission, Attributes
-from env_core.apiserver.policies.matching import is_exempt, matches
+from env_core.apiserver.policies.matching import SUBRESOURCES, is_exempt, matches
 from env_core.apiserver.policies.parameters import Misconfigured, parameter_kind, parameters_of
 from env_core.apiserver.policies.policy import INVALID, CompiledPolicy, Denial, Findings, compiled_policy
 from env_core.apiserver.policies.requests import UserJudge, bindings_of, namespace_object
@@ -161,7 +161,7 @@ ADMISSION = Admission(
     name="ValidatingAdmissionPolicy",
     order=800,
     operations=("CREATE", "UPDATE", "DELETE"),
-    subresources=("", "status", "scale"),
+    subresources=SUBRESOURCES,
     validate=_validate,
     source="k8s.io/apiserver v0.37 pkg/admission/plugin/policy/validating",
 )

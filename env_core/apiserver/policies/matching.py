@@ -14,6 +14,8 @@ from env_core.objects import selectors
 from env_core.world import Object
 
 GROUP: Final = "admissionregistration.k8s.io"
+SUBRESOURCES: Final = ("", "status", "scale", "ephemeralcontainers", "resize", "finalize")
+"""The subresources that policies and webhooks may look at here; bindings, evictions and connections are not shown."""
 _NAMESPACES: Final = "namespaces"
 
 
