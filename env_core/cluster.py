@@ -22,6 +22,7 @@ from env_core.apiserver.store import Store, WatchEvent
 from env_core.controllers import Controller, Key
 from env_core.controllers._model import CUSTOM_RESOURCES, Mapper
 from env_core.dataplane.network import Network
+from env_core.dataplane.webhooks import WebhookCaller
 from env_core.discovery import discover
 from env_core.node.kubelet import Kubelets
 from env_core.observability.metrics import pod_and_node_metrics
@@ -145,6 +146,7 @@ class Cluster:
         self.server.backend = self.kubelets
         self.server.metrics = self._metrics
         self.server.views = self.kubelets.views
+        self.server.webhooks = WebhookCaller(self.network)
         self._components: dict[str, Component] = {}
         self._bound: dict[str, _Bound] = {}
         loop.bind("controller", self._reconcile)

@@ -12,6 +12,7 @@ from env_core.apiserver.converting import answer_converted
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import AdmissionChain
+from env_core.apiserver.policies.calls import Caller
 from env_core.apiserver.rbacview import RbacView
 from env_core.apiserver.registry import Registry, ServedKinds
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
@@ -78,6 +79,7 @@ class ApiServer:
         "tokens",
         "views",
         "virtual",
+        "webhooks",
     )
 
     def __init__(
@@ -104,6 +106,7 @@ class ApiServer:
         self.backend: PodBackend | None = None
         self.metrics: Callable[[str, str], list[Object]] = lambda _resource, _namespace: []
         self.remarks = Remarks()
+        self.webhooks: Caller | None = None
         self.views: Mapping[str, Callable[[Object, int], Object]] = {}
         self.tokens: Mapping[str, Identity] = {}
 

@@ -16,10 +16,14 @@ from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.apiserver.strict import decode
 from env_core.cluster import admission
+from env_core.dataplane.network import Network
+from env_core.dataplane.webhooks import WebhookCaller
 from env_core.discovery import discover
+from env_core.programs import Runtime
 from env_core.sim import ids
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
+from env_core.sim.state import State
 from env_core.sim.timefmt import parse_ms
 
 CREATED_MS = parse_ms("2026-01-15T10:00:00Z")
@@ -78,6 +82,11 @@ def server(
             made.store.put(resource, obj)
     if revision is not None:
         made.store.revision = revision - 1
+    state = State()
+    network = Network(
+        store=made.store, runtime=Runtime(state), loop=made.loop, state=state, streams=made.streams
+    )
+    made.webhooks = WebhookCaller(network)
     for obj in objects:
         kind = registry().by_gvk(obj.get("apiVersion", ""), obj.get("kind", ""))
         if kind is not None:

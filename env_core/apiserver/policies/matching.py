@@ -33,10 +33,8 @@ def request_name(attributes: Attributes) -> str:
 
 
 def request_namespace(attributes: Attributes) -> str:
-    """Return the namespace of the request, which is a namespace's own name when one is changed."""
-    if attributes.kind.resource == _NAMESPACES and attributes.operation != "CREATE":
-        return attributes.name
-    return attributes.namespace
+    """Return the namespace of the request, which for a namespace is its own name."""
+    return request_name(attributes) if attributes.kind.resource == _NAMESPACES else attributes.namespace
 
 
 def matches(criteria: Mapping[str, Any], attributes: Attributes) -> bool:

@@ -23,7 +23,7 @@ from env_core.apiserver.request import NO_OPTIONS, Identity
 from env_core.apiserver.strict import decode
 from env_core.cel import CelError
 from env_core.cel._conversions import rfc3339_nano
-from env_core.cel._values import INT_MAX, Duration, Opaque, Timestamp, UInt, type_name
+from env_core.cel._values import Duration, Timestamp, type_name
 from env_core.kinds.validatingadmissionpolicy import KIND as POLICY
 from env_core.kinds.validatingadmissionpolicybinding import KIND as BINDING
 from env_core.world import Object
