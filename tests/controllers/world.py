@@ -22,6 +22,7 @@ from env_core.kinds import namespace as namespace_kind
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
 from env_core.sim.state import State
+from tests.networks import connect
 
 EPOCH_MS = 1_767_603_600_000
 
@@ -74,6 +75,7 @@ class World:
             admission=admission(),
             virtual=virtual.VIRTUAL,
         )
+        connect(self.server, self.state)
         self.api = ApiClient(self.server, ADMIN)
         self.components = {}
         self.listeners = []

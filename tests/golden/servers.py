@@ -16,15 +16,12 @@ from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.apiserver.strict import decode
 from env_core.cluster import admission
-from env_core.dataplane.network import Network
-from env_core.dataplane.webhooks import WebhookCaller
 from env_core.discovery import discover
-from env_core.programs import Runtime
 from env_core.sim import ids
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
-from env_core.sim.state import State
 from env_core.sim.timefmt import parse_ms
+from tests.networks import connect
 
 CREATED_MS = parse_ms("2026-01-15T10:00:00Z")
 CREATED_UID = "00000000-0000-4000-8000-000000000001"
@@ -82,11 +79,7 @@ def server(
             made.store.put(resource, obj)
     if revision is not None:
         made.store.revision = revision - 1
-    state = State()
-    network = Network(
-        store=made.store, runtime=Runtime(state), loop=made.loop, state=state, streams=made.streams
-    )
-    made.webhooks = WebhookCaller(network)
+    connect(made)
     for obj in objects:
         kind = registry().by_gvk(obj.get("apiVersion", ""), obj.get("kind", ""))
         if kind is not None:

@@ -119,6 +119,7 @@ def ask(hook: Hook, attributes: Attributes, *, is_mutating: bool) -> Verdict:
     """
     spec, server = hook.spec, attributes.server
     assert server is not None
+    assert server.webhooks is not None
     if attributes.options.dry_run and spec.get("sideEffects") not in ("None", "NoneOnDryRun"):
         raise errors.bad_request(f"admission webhook {quoted(hook.name)} does not support dry run")
     version = version_for(spec.get("admissionReviewVersions") or ())
@@ -127,7 +128,7 @@ def ask(hook: Hook, attributes: Attributes, *, is_mutating: bool) -> Verdict:
         raise CallFailed(hook.name, f"could not create admission objects: {why}")
     uid = ids.uid(attributes.streams.stream("reviews"))
     call = _call(hook, orjson.dumps(review_of(attributes, uid, version)).decode())
-    answer = server.webhooks.call(call) if server.webhooks is not None else Answer(error="EOF")
+    answer = server.webhooks.call(call)
     problem = _problem(call, answer)
     if problem:
         raise CallFailed(hook.name, f"failed to call webhook: {problem}")
