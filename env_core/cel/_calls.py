@@ -60,6 +60,7 @@ def caller(name: str, overloads: Sequence[Overload], args: Sequence[Run], patter
     Raises:
         PlanProblem: the pattern is malformed.
     """
+    name = name.removeprefix(".")
     function = functions()[name]
     overload = overloads[0] if len(overloads) == 1 else None
     implementation = _implementation(name, function, overload)

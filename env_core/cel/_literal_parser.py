@@ -202,6 +202,8 @@ class LiteralReader(Recovering):
         self.begin(follow)
         try:
             start = self.current.offset
+            if self.kind() == MINUS and self.kind(1) not in (NUM_INT, NUM_FLOAT):
+                return self.failed(self.no_alternative(1))
             sign = self.take().text if self.kind() == MINUS else ""
             token = self.take()
             return Literal(start, self._value(token, sign))

@@ -79,7 +79,7 @@ def _index(key: Any) -> Any:
     if kind is int:
         return key
     if kind is float or kind is UInt:
-        if key == int(key) and abs(key) <= INT_MAX:
+        if abs(key) <= INT_MAX and key == int(key):
             return int(key)
         return CelError(f"unsupported index value {shown(key)} in list")
     return CelError(f"unsupported index type '{type_of(key)}' in list")

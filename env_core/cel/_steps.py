@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from env_core.cel._frame import Frame, Growing, GrowingMap, Run
-from env_core.cel._values import CelError, Optional, no_overload, shown, type_of
+from env_core.cel._values import CelError, LazyMap, Optional, no_overload, shown, type_of
 
 UNSET: Final = object()
 """Stands for no value: an accumulator before its first, an optional element that is not there."""
@@ -103,6 +103,8 @@ def entries(frame: Frame, rows: list[tuple[Run, Run, bool]]) -> Any:
         key = key_run(frame)
         if type(key) is CelError:
             return key
+        if isinstance(key, (list, dict, LazyMap)):
+            return CelError(f"unsupported key type: {type_of(key).name}")
         value = value_run(frame)
         if type(value) is CelError:
             return value

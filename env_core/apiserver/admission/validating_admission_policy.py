@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import orjson
-
 from env_core.apiserver.admission._refusal import refusal
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.plugin import Admission, Attributes
@@ -20,6 +18,7 @@ from env_core.apiserver.policies.parameters import Misconfigured, parameter_kind
 from env_core.apiserver.policies.policy import INVALID, CompiledPolicy, Denial, Findings, compiled_policy
 from env_core.apiserver.policies.requests import UserJudge, bindings_of, namespace_object
 from env_core.apiserver.server import ApiServer
+from env_core.objects.jsonout import quote, to_compact_json
 from env_core.world import Object
 
 POLICIES: Final = "validatingadmissionpolicies.admissionregistration.k8s.io"
@@ -114,10 +113,14 @@ class _Dispatch:
     def finish(self) -> None:
         """Keep the audit's failures and refuse what is denied."""
         if self.failures:
-            shown = orjson.dumps(self.failures[:FAILURES_MAX]).decode()
-            self.server.remarks.annotations[FAILURE_KEY] = shown
+            shown = ",".join(map(_as_json, self.failures[:FAILURES_MAX]))
+            self.server.remarks.annotations[FAILURE_KEY] = f"[{shown}]"
         if self.denied:
             raise _refused(self.attributes, *self.denied[0])
+
+
+def _as_json(failure: Object) -> str:
+    return f"{{{','.join(f'{quote(key)}:{to_compact_json(value)}' for key, value in failure.items())}}}"
 
 
 def _who(policy: Object, binding: Object | None) -> str:

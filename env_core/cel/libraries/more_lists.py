@@ -52,11 +52,13 @@ def _flat(values: list[Any], depth: int) -> list[Any]:
     return found
 
 
-def _sort(values: list[Any]) -> Any:
+def _sort(values: Any) -> Any:
     return _sort_by(values, values)
 
 
-def _sort_by(values: list[Any], keys: Any) -> Any:
+def _sort_by(values: Any, keys: Any) -> Any:
+    if not isinstance(values, list) or not isinstance(keys, list):
+        return no_overload()
     if len(values) != len(keys):
         text = (
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, "
@@ -70,8 +72,8 @@ def _sort_by(values: list[Any], keys: Any) -> Any:
         return CelError("list elements must be comparable")
     if any(type_of(key) != first for key in keys):
         return CelError("list elements must have the same type")
-    order = sorted(range(len(keys)), key=cmp_to_key(lambda one, two: compare(keys[one], keys[two])))
-    return [values[index] for index in order]
+    pairs = sorted(zip(keys, values, strict=True), key=cmp_to_key(lambda one, two: compare(one[0], two[0])))
+    return [value for _, value in pairs]
 
 
 def _range(count: int) -> Any:
@@ -93,7 +95,8 @@ def _output_cost(_args: Sequence[Any], result: Any) -> int:
 
 
 def _flatten_cost(args: Sequence[Any], _result: Any) -> int:
-    return allocated(size(args[0]), float(args[1]) if len(args) == 2 else 1.0)
+    depth = max(args[1], 0) if len(args) == 2 and type(args[1]) is int else 1
+    return allocated(size(args[0]), float(depth))
 
 
 def _sort_cost(args: Sequence[Any], _result: Any) -> int:

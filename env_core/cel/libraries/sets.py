@@ -11,6 +11,7 @@ from typing import Any, Final
 from env_core.cel import _types
 from env_core.cel._declarations import Cost, Function, Library, overload
 from env_core.cel._types import BOOL
+from env_core.cel._values import size
 from env_core.cel.libraries.standard import contains
 
 _LIST: Final = _types.list_of(_types.param("T"))
@@ -30,7 +31,7 @@ def _equivalent(one: list[Any], two: list[Any]) -> bool:
 
 def _cost(factor: int) -> Cost:
     def cost(args: Sequence[Any], _result: Any) -> int:
-        return 1 + len(args[0]) * len(args[1]) * factor
+        return 1 + size(args[0]) * size(args[1]) * factor
 
     return cost
 
