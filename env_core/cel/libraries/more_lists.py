@@ -72,8 +72,13 @@ def _sort_by(values: Any, keys: Any) -> Any:
         return CelError("list elements must be comparable")
     if any(type_of(key) != first for key in keys):
         return CelError("list elements must have the same type")
-    pairs = sorted(zip(keys, values, strict=True), key=cmp_to_key(lambda one, two: compare(one[0], two[0])))
+    pairs = sorted(zip(keys, values, strict=True), key=cmp_to_key(_by_key))
     return [value for _, value in pairs]
+
+
+def _by_key(one: tuple[Any, Any], two: tuple[Any, Any]) -> int:
+    order: int = compare(one[0], two[0])
+    return order
 
 
 def _range(count: int) -> Any:
