@@ -8,6 +8,8 @@ Texts of complaints and costs are those of cel-go; why we have an evaluator of o
 docs/decisions/0006-cel.md. Values are Python's (see `_values.py`); objects of the API go in as they are.
 """
 
+from env_core.cel._conversions import to_duration as read_duration
+from env_core.cel._conversions import to_timestamp as read_timestamp
 from env_core.cel._environment import Environment
 from env_core.cel._escaping import escaped
 from env_core.cel._types import (
@@ -22,11 +24,12 @@ from env_core.cel._types import (
     Type,
     list_of,
     map_of,
+    optional_of,
     struct,
 )
 from env_core.cel._types import DYN_TYPE as DYN
-from env_core.cel._values import CelError, LazyMap
-from env_core.cel.program import CompileProblem, Outcome, Program, checked_type, compile_expression
+from env_core.cel._values import CelError, LazyMap, optional
+from env_core.cel.program import CompileProblem, Outcome, Program, checked_type, compile_expression, uses
 
 __all__ = [
     "BOOL",
@@ -50,5 +53,10 @@ __all__ = [
     "escaped",
     "list_of",
     "map_of",
+    "optional",
+    "optional_of",
+    "read_duration",
+    "read_timestamp",
     "struct",
+    "uses",
 ]

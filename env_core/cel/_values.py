@@ -60,6 +60,11 @@ class Optional:
 NONE: Final = Optional()
 
 
+def optional(value: Any, *, is_set: bool) -> Optional:
+    """Return an optional that holds a value, or none."""
+    return Optional(value, True) if is_set else NONE
+
+
 class Opaque:
     """A value of a library's own type, of which only the library's functions know more."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from env_core.cel._ast import Node
+from env_core.cel._ast import Ident, Node, walk
 from env_core.cel._checker import check
 from env_core.cel._environment import Environment
 from env_core.cel._frame import CostExceeded, Frame, Run
@@ -96,6 +96,13 @@ def checked_type(text: str, environment: Environment) -> Type:
     if issues:
         raise CompileProblem(issues.shown())
     return node.type
+
+
+@lru_cache(maxsize=2048)
+def uses(text: str, name: str) -> bool:
+    """Whether an expression speaks of a variable; one that is malformed speaks of none."""
+    node, issues = parse(text)
+    return not issues and any(isinstance(each, Ident) and each.name == name for each in walk(node))
 
 
 def _checked(text: str, environment: Environment) -> tuple[Node, Issues]:

@@ -11,7 +11,7 @@ from typing import Any
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import Attributes
 from env_core.apiserver.policies.matching import request_namespace
-from env_core.apiserver.registry import Registry
+from env_core.apiserver.registry import ServedKinds
 from env_core.objects import selectors
 from env_core.world import Object
 
@@ -20,7 +20,7 @@ class Misconfigured(Exception):
     """The parameters cannot be had; the text says why."""
 
 
-def parameter_kind(param_kind: Mapping[str, Any] | None, registry: Registry) -> Kind | None:
+def parameter_kind(param_kind: Mapping[str, Any] | None, registry: ServedKinds) -> Kind | None:
     """Return the kind of a policy's parameters, None where it has none.
 
     Raises:
