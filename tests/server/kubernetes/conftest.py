@@ -82,6 +82,7 @@ class Kubectl:
         return subprocess.run(
             argv,
             input=stdin,
+            check=False,
             env=self.environment(**more),
             cwd=self.home,
             capture_output=True,
