@@ -63,11 +63,11 @@ def _controllers() -> Mapping[str, Controller]:
 
 
 @lru_cache(maxsize=1)
-def _routes() -> Mapping[str, tuple[tuple[Controller, Mapper], ...]]:
-    routes: dict[str, list[tuple[Controller, Mapper]]] = {}
+def _routes() -> Mapping[str, tuple[tuple[Controller, int, Mapper], ...]]:
+    routes: dict[str, list[tuple[Controller, int, Mapper]]] = {}
     for controller in _controllers().values():
-        for resource, mapper in controller.watches:
-            routes.setdefault(resource, []).append((controller, mapper))
+        for resource, delay_ms, mapper in controller.routes():
+            routes.setdefault(resource, []).append((controller, delay_ms, mapper))
     return {resource: tuple(rows) for resource, rows in routes.items()}
 
 
@@ -271,8 +271,8 @@ class Cluster:
     def _bind(self, resource: str) -> _Bound:
         watched = resource if self.server.registry.is_builtin(resource) else CUSTOM_RESOURCES
         return tuple(
-            (controller.name, controller.delay_ms, mapper, self._component_of(controller))
-            for controller, mapper in _routes().get(watched, ())
+            (controller.name, delay_ms, mapper, self._component_of(controller))
+            for controller, delay_ms, mapper in _routes().get(watched, ())
         )
 
     def _reconcile(self, key: Hashable) -> None:

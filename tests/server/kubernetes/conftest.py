@@ -81,6 +81,7 @@ class Kubectl:
         argv = [str(BINARY), *(line.split() if isinstance(line, str) else line)]
         return subprocess.run(
             argv,
+            check=False,
             input=stdin,
             check=False,
             env=self.environment(**more),

@@ -1,17 +1,14 @@
-"""The functions of a Go template, and the two that kubectl adds (exists, base64decode).
+"""The functions that every Go template has, and the values that templates work on.
 
 Values are those of a decoded JSON object, where every number is a float64; int is what literals, `len` and
 range indexes give. None is null as well as a key that is not there: printed and compared they are the same.
 
-Source: Go text/template funcs.go; cli-runtime printers/template.go; tests/golden/l0/output_formats.
+Source: Go text/template funcs.go; tests/golden/l0/output_formats.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote_plus
@@ -20,7 +17,6 @@ from env_core.objects.goformat import sprint, sprintf, type_name, value_text
 
 OUTPUT_MAX: Final = 2_000_000
 _BAD_KIND: Final = "invalid type for comparison"
-_BAD_KINDS: Final = "incompatible types for comparison"
 _JS_ESCAPES: Final = {
     "\\": "\\\\",
     "'": "\\'",
@@ -38,7 +34,6 @@ _HTML_ESCAPES: Final = {
     "<": "&lt;",
     ">": "&gt;",
 }
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 
 class FunctionError(Exception):
@@ -55,8 +50,24 @@ class Signature:
     text_first: bool = False
 
 
+class TextMap(dict[str, str]):
+    """A `map[string]string`: keys that are not there read as ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A Go struct, of a type with a name as errors print it."""
+
+    type: str
+    fields: Mapping[str, Any]
+
+
 def go_type(value: Any) -> str:
     """Return the Go type of a template value."""
+    if isinstance(value, Struct):
+        return value.type
+    if isinstance(value, TextMap):
+        return "map[string]string"
     return type_name(value, "int")
 
 
@@ -67,11 +78,17 @@ def is_true(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """Return what `{{value}}` prints."""
+    if isinstance(value, Struct):
+        return "{" + " ".join(map(value_text, value.fields.values())) + "}"
     return "<no value>" if value is None else value_text(value)
 
 
 def _kind(value: Any) -> str:
     return "" if value is None or isinstance(value, dict | list) else go_type(value)
+
+
+def _bad_kinds(first: Any, other: Any) -> FunctionError:
+    return FunctionError(f"incompatible types for comparison: {go_type(first)} and {go_type(other)}")
 
 
 def _nil_dereference(function: str) -> FunctionError:
@@ -86,7 +103,7 @@ def equal(first: Any, *others: Any) -> bool:
     for other in others:
         if kind != _kind(other):
             if first is not None and other is not None:
-                raise FunctionError(_BAD_KINDS)
+                raise _bad_kinds(first, other)
         elif kind:
             if first == other:
                 return True
@@ -110,7 +127,7 @@ def _less(first: Any, other: Any) -> bool:
     if "" in kinds:
         raise FunctionError(_BAD_KIND)
     if kinds[0] != kinds[1]:
-        raise FunctionError(_BAD_KINDS)
+        raise _bad_kinds(first, other)
     if kinds[0] == "bool":
         raise FunctionError(_BAD_KIND)
     return bool(first < other)
@@ -150,7 +167,7 @@ def index(item: Any, *indexes: Any) -> Any:
                 raise FunctionError("value is nil; should be of type string")
             if not isinstance(key, str):
                 raise FunctionError(f"value has type {go_type(key)}; should be string")
-            item = item.get(key)
+            item = item.get(key, "" if isinstance(item, TextMap) else None)
         elif isinstance(item, list | str):
             elements = item if isinstance(item, list) else item.encode()
             place = _position(key, len(elements))
@@ -241,67 +258,11 @@ def _call(function: Any, *_: Any) -> Any:
     raise FunctionError(f"non-function of type {go_type(function)}")
 
 
-def _exists(item: Any, *indexes: Any) -> bool:
-    for key in indexes:
-        if isinstance(item, dict) and isinstance(key, str):
-            if key not in item:
-                return False
-            item = item[key]
-        elif isinstance(item, list) and isinstance(key, int | float) and not isinstance(key, bool):
-            if not (isinstance(key, int) and 0 <= key < len(item)):
-                return False
-            item = item[key]
-        else:
-            return False
-    return item is not None
-
-
-def base64_decoded(text: str) -> str:
-    """base64decode: the text behind standard base64; line ends are skipped.
-
-    Raises:
-        FunctionError: with Go's text, which says at which byte the data went wrong.
-    """
-    compact = text.replace("\r", "").replace("\n", "")
-    if _BASE64.fullmatch(compact) and len(compact) % 4 == 0:
-        try:
-            return base64.b64decode(compact, validate=True).decode("utf-8", "replace")
-        except binascii.Error:
-            pass
-    at = _bad_byte(text)
-    raise FunctionError(f"base64 decode failed: illegal base64 data at input byte {at}")
-
-
-def _bad_byte(text: str) -> int:
-    """Return where Go's decoder gives up."""
-    data = [(place, chr(byte)) for place, byte in enumerate(text.encode()) if byte not in b"\r\n"]
-    end = len(text.encode())
-    at = 0
-    while at < len(data):
-        for offset in range(4):
-            if at + offset >= len(data):
-                return end if offset == 0 else end - offset
-            place, char = data[at + offset]
-            if char.isascii() and (char.isalnum() or char in "+/"):
-                continue
-            if char != "=" or offset < 2:
-                return place
-            if offset == 2:
-                if at + 3 >= len(data):
-                    return end
-                if data[at + 3][1] != "=":
-                    return data[at + 3][0] - 1
-                return data[at + 4][0] if at + 4 < len(data) else place
-            return data[at + 4][0] if at + 4 < len(data) else place
-        at += 4
-    return end
-
-
 def _and_or(*_: Any) -> Any:
     raise AssertionError("evaluated by the executor, argument by argument")
 
 
-FUNCTIONS: Final[dict[str, Signature]] = {
+BUILTINS: Final[dict[str, Signature]] = {
     "and": Signature(_and_or, 1, is_variadic=True),
     "or": Signature(_and_or, 1, is_variadic=True),
     "not": Signature(_not, 1, is_variadic=False),
@@ -321,6 +282,4 @@ FUNCTIONS: Final[dict[str, Signature]] = {
     "println": Signature(_print_line, 0, is_variadic=True),
     "printf": Signature(_print_formatted, 1, is_variadic=True, text_first=True),
     "call": Signature(_call, 1, is_variadic=True),
-    "exists": Signature(_exists, 1, is_variadic=True),
-    "base64decode": Signature(base64_decoded, 1, is_variadic=False, text_first=True),
 }

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any, Final
 
-from env_core.kubectl.output import _template_lexer as lexer
-from env_core.kubectl.output._template_lexer import Token, tokens_of
-from env_core.kubectl.output._template_literals import literal_value
-from env_core.kubectl.output._template_nodes import (
+from env_core.objects.gotemplate import _lexer as lexer
+from env_core.objects.gotemplate._lexer import Token, tokens_of
+from env_core.objects.gotemplate._literals import literal_value
+from env_core.objects.gotemplate._nodes import (
     Action,
     Branch,
     Call,
@@ -173,7 +173,7 @@ class _Parser:
             if token.text in ("end", "else"):
                 return self._closing(token)
             if token.text == "template":
-                return self._call(token.at)
+                return self._call()
             if token.text == "block":
                 return self._block()
             if token.text in ("break", "continue"):
@@ -238,7 +238,8 @@ class _Parser:
         name: str = self._literal(token)
         return name
 
-    def _call(self, at: int) -> Call:
+    def _call(self) -> Call:
+        at = self._skip_space().at
         name = self._template_name("template clause")
         pipeline: Pipeline | None = None
         if self._next_past_space().kind != lexer.RIGHT:

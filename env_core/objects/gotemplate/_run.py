@@ -5,18 +5,21 @@ Source: Go text/template exec.go; tests/golden/l0/output_formats.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from env_core.kubectl.output._template_functions import (
-    FUNCTIONS,
+from env_core.objects.goformat import value_text
+from env_core.objects.gotemplate._functions import (
     OUTPUT_MAX,
     FunctionError,
     Signature,
+    Struct,
+    TextMap,
     go_type,
     is_true,
     shown,
 )
-from env_core.kubectl.output._template_nodes import (
+from env_core.objects.gotemplate._nodes import (
     Action,
     Branch,
     Call,
@@ -36,7 +39,6 @@ from env_core.kubectl.output._template_nodes import (
     Text,
     Variable,
 )
-from env_core.objects.goformat import value_text
 from env_core.objects.problems import quoted
 
 _DEPTH_MAX: Final = 100
@@ -70,6 +72,7 @@ class Run:
     __slots__ = (
         "_allow_missing",
         "_depth",
+        "_functions",
         "_name",
         "_node",
         "_out",
@@ -85,12 +88,14 @@ class Run:
         name: str,
         source: str,
         templates: dict[str, tuple[Statement, ...]],
+        functions: Mapping[str, Signature],
         *,
         allow_missing: bool,
     ) -> None:
         self._name = name
         self._source = source
         self._templates = templates
+        self._functions = functions
         self._allow_missing = allow_missing
         self._variables: list[tuple[str, _Value]] = []
         self._out: list[str] = []
@@ -304,8 +309,12 @@ class Run:
             if not self._allow_missing:
                 raise self._error(f"nil data; no entry for key {quoted(name)}")
             return _Value(None)
+        if isinstance(value, Struct) and name in value.fields:
+            return _Value(value.fields[name])
+        if isinstance(value, TextMap) and name not in value:
+            return _Value("")
         if not isinstance(value, dict):
-            kind = "interface {}" if receiver.is_boxed else go_type(value)
+            kind = "interface {}" if receiver.is_boxed and not isinstance(value, Struct) else go_type(value)
             raise self._error(f"can't evaluate field {name} in type {kind}")
         if has_arguments:
             raise self._error(f"{name} is not a method but has arguments")
@@ -321,7 +330,7 @@ class Run:
         self, dot: _Value, node: Function, command: Node, arguments: tuple[Operand, ...], final: Any
     ) -> _Value:
         self._node = node
-        signature = FUNCTIONS[node.name]
+        signature = self._functions[node.name]
         count = len(arguments) + (final is not _ABSENT)
         if signature.is_variadic and count < signature.fixed:
             raise self._error(

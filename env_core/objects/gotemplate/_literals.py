@@ -6,9 +6,9 @@ import ast
 import re
 from typing import Final
 
-from env_core.kubectl.output import _template_lexer as lexer
-from env_core.kubectl.output._template_lexer import Token
-from env_core.objects._jsonpath_parser import unquoted
+from env_core.objects.gotemplate import _lexer as lexer
+from env_core.objects.gotemplate._lexer import Token
+from env_core.objects.gounquote import unquoted
 from env_core.objects.problems import quoted
 
 _PLAIN_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
