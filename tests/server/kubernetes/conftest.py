@@ -83,7 +83,6 @@ class Kubectl:
             argv,
             check=False,
             input=stdin,
-            check=False,
             env=self.environment(**more),
             cwd=self.home,
             capture_output=True,
