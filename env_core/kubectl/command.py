@@ -19,7 +19,7 @@ from env_core.kubectl.parser import HelpWanted, check_required, find_verb, parse
 from env_core.kubectl.screen import Failure, Failures, Screen, usage_failure
 from env_core.kubectl.verb import Args, Verb
 from env_core.objects.problems import quoted
-from env_core.world import Output
+from env_core.world import Interrupted, Output
 
 COMMAND_ORDER = (
     "create", "expose", "run", "set",
@@ -34,6 +34,8 @@ COMMAND_ORDER = (
 """All commands of the real binary, in the order of its command groups: suggestions name them in it."""
 
 _SUGGEST_FOR = {"list": "get", "ls": "get", "inspect": "describe", "remove": "delete", "rm": "delete"}
+INTERRUPTED = 124
+"""The exit code of a command whose time was up, as `timeout` gives it."""
 _BYTES = re.compile("[\ud800-\udfff]")
 _TIMEOUT = re.compile(r"\d+|(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+")
 _TIMEOUT_TEXT = (
@@ -60,6 +62,9 @@ def run(argv: list[str], ctx: Context) -> Output:
 
     `ctx` is the terminal's: `config set-context --current --namespace` changes its namespace, every other
     command works on a copy.
+
+    Raises:
+        Interrupted: when the clock stops a waiting command; carries the output so far.
     """
     screen = Screen()
     if _BYTES.search(ctx.stdin):
@@ -73,6 +78,8 @@ def run(argv: list[str], ctx: Context) -> Output:
         order = COMMAND_ORDER if wanted.verb is root() else ()
         screen.out(help_text(wanted.verb, wanted.path, order))
         return screen.done()
+    except Interrupted:
+        raise Interrupted(screen.done(INTERRUPTED)) from None
     except (StatusError, Failure, Failures) as error:
         text, exit_code = error_text(error)
         if text:

@@ -88,7 +88,6 @@ class Terminal:
         self._check = check
         process = self._shell.process
         process.deadline_ms = self._host.now_ms + limit_ms
-        self._context.clock = _BoundedClock(self._host, process.deadline_ms)
         try:
             words = _plain_words(line)
             if words is not None and words[0] not in self._shell.functions:
@@ -134,6 +133,8 @@ class Terminal:
         context = self._context
         context.stdin = process.stdin
         context.files = _FilesIn(process)
+        if process.deadline_ms is not None:
+            context.clock = _BoundedClock(self._host, process.deadline_ms)
         return kubectl.run(argv[1:], context)
 
     def fork(self, host: Host) -> Terminal:

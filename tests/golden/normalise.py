@@ -206,7 +206,15 @@ _MANAGED_TIME = re.compile(r'\n +time: "[^"\n]*"(?=\n)|,? ?"time":"2026[^"\n]*"'
 _DEBUGGER = re.compile(r"\bdebugger-[a-z0-9]{5}\b")
 _LONG_TIME = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d \+0000")
 _DESCRIBED_VERSION = re.compile(r"(Resource Version: +)\d+")
+_OTHER_DAY = re.compile(r"\b(?!2026-01-01T0|2025-12-31T23)20\d\d-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d+)?Z)")
+_SPACED_TIME = re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)(?:\.\d+)?( \+0000)")
+_SCRATCH = re.compile(r"/tmp/(LIVE|MERGED)-\d+")
 _OWN_VERSION = re.compile(r"\b42424\d{5}\b")
+
+
+def uids_in(text: str) -> list[str]:
+    """Return the uids that a text shows."""
+    return _UID.findall(text)
 
 
 def printed(text: str) -> str:
@@ -216,7 +224,36 @@ def printed(text: str) -> str:
     <PEM>"; kubectl states hold "objects with managedFields" that have lost their times.
     """
     text = _DESCRIBED_VERSION.sub(r"\1RV", _OWN_VERSION.sub("RV", klog_header(text)))
-    return _MANAGED_TIME.sub("", _PEM.sub("<PEM>", _JWT.sub("<JWT>", text)))
+    return shifted(scratch_directories(_MANAGED_TIME.sub("", _PEM.sub("<PEM>", _JWT.sub("<JWT>", text)))))
+
+
+def shifted(text: str) -> str:
+    """Keep the seconds only of times that are not of the cluster's life, or that a Go program prints with spaces.
+
+    l2: "**Timestamps** are shifted by a whole number of minutes": constants like a build date are shifted as well, and
+    times with spaces are not.
+    """
+    return _SPACED_TIME.sub(r"<minute>\1\2", _OTHER_DAY.sub(r"<minute>\1", text))
+
+
+def scratch_directories(text: str) -> str:
+    """Fix the random names of the directories that `diff` compares.
+
+    l2: "kubectl scratch dir -> /tmp/w": those of `diff` have zeros for their digits.
+    """
+    return _SCRATCH.sub(r"/tmp/\1-0000000000", text)
+
+
+def unordered(argv: list[str], text: str) -> str:
+    """Sort the lines of logs that come from several containers at a time.
+
+    The harness' own specification: "Commands with random order (logs -l, field-selector terms) are compared as sets of
+    lines".
+    """
+    has_many = any(word.startswith(("-l", "--selector", "--all-pods", "--all-containers")) for word in argv)
+    if argv[:1] != ["logs"] or not has_many:
+        return text
+    return "".join(sorted(text.splitlines(keepends=True)))
 
 
 def printed_drawn(result: tuple[int, str, str]) -> tuple[int, str, str]:
@@ -239,6 +276,10 @@ def printed_drawn(result: tuple[int, str, str]) -> tuple[int, str, str]:
     return exit_code, fixed[0], fixed[1]
 
 
+_FLAG = re.compile(r"^ {4}(?:-(\w), )?--([\w-]+)=(.*):$", re.MULTILINE)
+"""A flag of a help text: shorthand, name, default."""
+
+
 def interface_of(text: str) -> Value:
     """Keep what is fact in a help or explain text; the prose around it is not compared.
 
@@ -250,13 +291,14 @@ def interface_of(text: str) -> Value:
     errors_ = re.findall(r"^(?:error|Error|unknown).*", text, re.MULTILINE)
     return {
         "usage": rest.partition("\n\n")[0].strip() if found else "",
-        "flags": sorted(set(re.findall(r"(?<=\s)--[a-z][\w-]*(?==|:)", text)))
-        if found or "--" in text
-        else [],
+        "flags": [list(flag) for flag in _FLAG.findall(text)],
         "fields": [list(field) for field in fields],
         "head": head,
         "errors": errors_,
     }
+
+
+_HELP = re.compile(r"Usage:\n  kubectl|\AThe following options can be passed to any command:\n")
 
 
 def without_prose(text: Value) -> Value:
@@ -264,7 +306,7 @@ def without_prose(text: Value) -> Value:
 
     The harness' own specification: "compare usage lines, flags and field types only".
     """
-    if not isinstance(text, str) or "Usage:\n  kubectl" not in text:
+    if not isinstance(text, str) or not _HELP.search(text):
         return text
     _, _, listed = text.partition("Available Commands:\n")
     commands = re.findall(r"^  ([a-z][\w-]*)", listed.partition("\n\n")[0], re.MULTILINE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import LogOptions
@@ -11,7 +11,7 @@ from env_core.kubectl.context import Context
 from env_core.kubectl.resolve import Info, select_one
 from env_core.kubectl.screen import Failure, usage_failure
 from env_core.kubectl.verb import SELECTOR, Args, Duration, Flag, Verb
-from env_core.kubectl.verbs._get_watch import timeout_ms
+from env_core.kubectl.verbs._streams import Source, follow, prefixed
 from env_core.sim.timefmt import parse_ms
 from env_core.world import Object, Output
 
@@ -20,19 +20,6 @@ _USAGE = (
     "POD or TYPE/NAME is a required argument for the logs command"
 )
 _SELECTED_TAIL = 10
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """One container's log."""
-
-    namespace: str
-    pod: str
-    container: str
-
-    @property
-    def prefix(self) -> str:
-        return f"[pod/{self.pod}/{self.container}] "
 
 
 def _run(ctx: Context, args: Args) -> Output:
@@ -118,7 +105,7 @@ def _find(ctx: Context, args: Args, word: str) -> Info:
         raise
 
 
-def _sources_of(ctx: Context, args: Args, info: Info, container: str) -> list[_Source]:
+def _sources_of(ctx: Context, args: Args, info: Info, container: str) -> list[Source]:
     if info.kind.kind == "Pod":
         return _sources(args, info.found(), container)
     selector = pods.pod_selector(info, "cannot get the logs from")
@@ -137,19 +124,19 @@ def _sources_of(ctx: Context, args: Args, info: Info, container: str) -> list[_S
     return _sources(args, pod, container)
 
 
-def _sources(args: Args, pod: Object, container: str) -> list[_Source]:
+def _sources(args: Args, pod: Object, container: str) -> list[Source]:
     metadata = pod["metadata"]
     if args.is_set("all-containers"):
         return [
-            _Source(metadata.get("namespace", ""), metadata["name"], one["name"])
+            Source(metadata.get("namespace", ""), metadata["name"], one["name"])
             for part in ("initContainers", "containers", "ephemeralContainers")
             for one in pods.containers(pod, part)
         ]
     name = pods.chosen_container(pod, container, args.screen)
-    return [_Source(metadata.get("namespace", ""), metadata["name"], name)]
+    return [Source(metadata.get("namespace", ""), metadata["name"], name)]
 
 
-def _print(ctx: Context, args: Args, sources: list[_Source], options: LogOptions) -> None:
+def _print(ctx: Context, args: Args, sources: list[Source], options: LogOptions) -> None:
     has_prefix = args.is_set("prefix") or args.is_set("all-pods")
     started_ms = ctx.clock.now_ms
     for source in sources:
@@ -160,64 +147,13 @@ def _print(ctx: Context, args: Args, sources: list[_Source], options: LogOptions
                 raise
             args.screen.out(f"error: {error.message}\n")
             continue
-        args.screen.out(_prefixed(text, source.prefix) if has_prefix else text)
+        args.screen.out(prefixed(text, source.prefix) if has_prefix else text)
     if args.is_set("follow") and sources:
-        _follow(ctx, args, sources, options, started_ms, has_prefix)
+        follow(ctx, args, sources, options, started_ms, has_prefix)
 
 
-def _read(ctx: Context, source: _Source, options: LogOptions) -> str:
+def _read(ctx: Context, source: Source, options: LogOptions) -> str:
     return ctx.api.logs(source.namespace, source.pod, replace(options, container=source.container))
-
-
-def _prefixed(text: str, prefix: str) -> str:
-    return "".join(prefix + line for line in text.splitlines(keepends=True))
-
-
-def _follow(
-    ctx: Context, args: Args, sources: list[_Source], options: LogOptions, started_ms: int, has_prefix: bool
-) -> None:
-    """Print what the containers add until they end or the bound of a followed command is reached."""
-    bound_ms = timeout_ms(args)
-    seen = {source: _whole(ctx, source, options) for source in sources}
-    deadline = started_ms + bound_ms
-    live = dict.fromkeys(sources)
-    while live and ctx.clock.now_ms < deadline:
-        ctx.clock.advance(min(1000, deadline - ctx.clock.now_ms))
-        for source in list(live):
-            now = _whole(ctx, source, options)
-            if now is None:
-                del live[source]
-                continue
-            before = seen[source] or ""
-            if now != before:
-                added = now[len(before) :] if now.startswith(before) else now
-                args.screen.out(_prefixed(added, source.prefix) if has_prefix else added)
-                seen[source] = now
-            if not _is_running(ctx, source):
-                del live[source]
-
-
-def _whole(ctx: Context, source: _Source, options: LogOptions) -> str | None:
-    try:
-        return ctx.api.logs(
-            source.namespace,
-            source.pod,
-            LogOptions(container=source.container, previous=options.previous, timestamps=options.timestamps),
-        )
-    except StatusError:
-        return None
-
-
-def _is_running(ctx: Context, source: _Source) -> bool:
-    pod = ctx.api.find("pods", source.namespace, source.pod)
-    if pod is None:
-        return False
-    status = pod.get("status") or {}
-    for part in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
-        for one in status.get(part) or ():
-            if one["name"] == source.container:
-                return "running" in (one.get("state") or {})
-    return True
 
 
 VERB = Verb(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,20 +17,29 @@ from env_core.kubectl.command import run
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
 from env_core.sim.timefmt import parse_ms
-from env_core.world import Object, Output
+from env_core.world import Interrupted, Object, Output
 from tests.golden.aliases import Aliases
 from tests.golden.comparison import Comparison, Topic
-from tests.golden.normalise import interface_of, printed, printed_drawn, shows_other_namespaces
+from tests.golden.normalise import (
+    interface_of,
+    printed,
+    printed_drawn,
+    shows_other_namespaces,
+    uids_in,
+    unordered,
+    without_prose,
+)
 from tests.golden.recordings import Folder, Record
 from tests.golden.servers import admission
-from tests.kubectl.golden_world import TinyApi, context
+from tests.kubectl.golden_world import StillClock, TinyApi, context
 from tests.kubectl.golden_world import registry as full_registry
-from tests.kubectl.scripted import _answer_exec, _answer_log, configure
+from tests.kubectl.scripted import _answer_attach, _answer_exec, _answer_log, configure
 
 RESULT = ("rc", "stdout", "stderr")
 FIRST_VERSION = 4_242_400_000
 """Recordings leave resourceVersions out: ours are numbers that nothing else has, and are masked."""
 SPAN_MS, STEP_MS = 4_000, 40
+KILLED_MS = 15_000
 
 
 class State:
@@ -41,7 +52,12 @@ class State:
         self.state = self.aliases.raw_value(record.get("state") or {})
         tables = self.aliases.raw_value(record.get("tables") or {})
         self.record = {"state": self.state, "namespace": self.namespace, "tables": tables}
-        self.registry = Registry((*full_registry(tables).kinds, *virtual.KINDS))
+        own = {(kind.group, kind.version, kind.plural) for kind in virtual.KINDS}
+        shown = (
+            kind for kind in full_registry(tables).kinds if (kind.group, kind.version, kind.plural) not in own
+        )
+        self.uids = set(uids_in(json.dumps(record.get("state") or {})))
+        self.registry = Registry((*shown, *virtual.KINDS))
         self.store = self._filled()
         scripted = SimpleNamespace(record=self.record)
         stub = TinyApi(self.registry, ())
@@ -50,20 +66,28 @@ class State:
         self.backend = SimpleNamespace(
             log=lambda _pod, request: _answer_log(scripted, request).stdout,
             exec=lambda _pod, request: _answer_exec(scripted, request),
+            attach=lambda _pod, request: _answer_attach(scripted, request),
         )
 
     def _filled(self) -> Store:
         store = Store()
-        for resource, obj in boot_objects(Streams(2), self.start_ms):
+        store.revision = FIRST_VERSION
+        for resource, obj in boot_objects(Streams(2), self._booted_ms()):
             if "rbac" in resource or resource.startswith(("priorityclasses", "namespaces", "services")):
                 store.put(resource, obj)
-        store.revision = FIRST_VERSION
         for rows in self.state.values():
             for obj in rows:
                 kind = self.registry.by_gvk(obj["apiVersion"], obj["kind"])
                 if kind is not None:
                     store.put(kind.resource, _versioned(obj))
         return store
+
+    def _booted_ms(self) -> int:
+        """Return when the recorded control plane started: it makes its first namespaces then."""
+        for namespace in self.state.get("namespaces") or ():
+            if namespace["metadata"]["name"] == "default":
+                return parse_ms(namespace["metadata"]["creationTimestamp"])
+        return self.start_ms
 
     def server(self, now_ms: int) -> ApiServer:
         """Return a fresh server over the state, at a moment."""
@@ -83,13 +107,45 @@ class State:
         rows = self.metrics["PodMetrics" if resource.startswith("pods") else "NodeMetrics"]
         return [row for row in rows if not namespace or row["metadata"].get("namespace") == namespace]
 
+    def shows_unknown(self, result: tuple[int, str, str]) -> bool:
+        """Whether a result shows the uid of an object that the state does not hold."""
+        return any(uid not in self.uids for text in result[1:] for uid in uids_in(text))
+
     def run(self, argv: list[str], stdin: str, now_ms: int) -> tuple[int, str, str]:
         """Run a command at a moment; returns exit code and outputs as recordings have them."""
         server: Any = self.server(now_ms)
         ctx = context(server, now_ms, self.namespace, stdin=stdin)
-        output: Output = run(argv, ctx)
+        ctx.clock = _Killed(now_ms)
+        try:
+            output = run(argv, ctx)
+        except Interrupted as stopped:
+            output = stopped.output or Output()
         stdout, stderr = (printed(self.aliases.alias(text)) for text in (output.stdout, output.stderr))
         return output.exit_code, stdout, stderr
+
+
+@dataclass
+class _Killed(StillClock):
+    """A clock on which a command that waits too long is killed.
+
+    README: "rc 124 = killed after 15 s".
+    """
+
+    started_ms: int = 0
+
+    def __post_init__(self) -> None:
+        self.started_ms = self.now_ms
+
+    def advance_until(self, is_met: Callable[[], bool], timeout_ms: int) -> bool:
+        if is_met():
+            return True
+        self.advance(timeout_ms)
+        return is_met()
+
+    def advance(self, duration_ms: int) -> None:
+        self.now_ms += duration_ms
+        if self.now_ms - self.started_ms > KILLED_MS:
+            raise Interrupted
 
 
 def _versioned(obj: Object) -> Object:
@@ -118,6 +174,14 @@ def _wanted(case: Record) -> tuple[int, str, str]:
     return case["rc"], printed(case["stdout"]), printed(case["stderr"])
 
 
+def _facts(argv: list[str], result: tuple[int, str, str]) -> tuple[int, Any, Any]:
+    """Leave out of a result what is prose (help, descriptions of fields) and what has no order."""
+    exit_code, *texts = result
+    keep = interface_of if argv[:1] == ["explain"] else without_prose
+    stdout, stderr = (keep(unordered(argv, text)) for text in texts)
+    return exit_code, stdout, stderr
+
+
 def _best(
     state: State, case: Record, moments: list[int]
 ) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
@@ -126,9 +190,9 @@ def _best(
     stdin = state.aliases.raw(case.get("stdin") or "")
     wanted = _wanted(case)
     first = state.run(argv, stdin, moments[0])
-    if first == wanted:
-        return wanted, first
-    drawn = "--dry-run=server" in argv
+    if first == wanted or _facts(argv, first) == _facts(argv, wanted):
+        return wanted, wanted
+    drawn = "--dry-run=server" in argv or argv[:1] == ["debug"] or state.shows_unknown(wanted)
     if drawn and printed_drawn(first) == printed_drawn(wanted):
         return printed_drawn(wanted), printed_drawn(first)
     last = state.run(argv, stdin, moments[-1])
