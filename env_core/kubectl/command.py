@@ -15,6 +15,7 @@ from env_core.kubectl import verbs
 from env_core.kubectl.context import Context
 from env_core.kubectl.help import help_text
 from env_core.kubectl.impersonation import client_for
+from env_core.kubectl.kubeconfig import Kubeconfig, kubeconfig_of, namespace_of, read, token_of
 from env_core.kubectl.parser import HelpWanted, check_required, find_verb, parse
 from env_core.kubectl.screen import Failure, Failures, Screen, usage_failure
 from env_core.kubectl.verb import Args, Verb
@@ -33,6 +34,9 @@ COMMAND_ORDER = (
 )  # fmt: skip
 """All commands of the real binary, in the order of its command groups: suggestions name them in it."""
 
+_CONFIG_FLAGS = ("kubeconfig", "context", "cluster", "user", "request-timeout", "server", "token")
+_NO_SERVER = "http://localhost:8080"
+"""Where kubectl looks for a cluster when the kubeconfig names none."""
 _SUGGEST_FOR = {"list": "get", "ls": "get", "inspect": "describe", "remove": "delete", "rm": "delete"}
 INTERRUPTED = 124
 """The exit code of a command whose time was up, as `timeout` gives it."""
@@ -206,8 +210,8 @@ def _context(ctx: Context, args: Args, screen: Screen) -> Context:
     if not verb.needs_config:
         return ctx
     given = args.given
-    if given:
-        _check_config(ctx, args)
+    if ctx.kubeconfig is not None or not given.isdisjoint(_CONFIG_FLAGS):
+        ctx = _with_config(ctx, args)
     namespace, is_explicit = ctx.namespace, False
     if (
         "namespace" in given
@@ -224,44 +228,50 @@ def _context(ctx: Context, args: Args, screen: Screen) -> Context:
     )
 
 
-def _check_config(ctx: Context, args: Args) -> None:
+def _with_config(ctx: Context, args: Args) -> Context:
+    """Return the context with the namespace that the kubeconfig means, its flags applied.
+
+    Raises:
+        Failure: for what the kubeconfig does not have, and for a server or a user that is not this cluster's.
+    """
     text = args.text
+    config = kubeconfig_of(ctx)
     path = text("kubeconfig")
-    if path and not _exists(ctx, path):
-        raise Failure(f"stat {path}: no such file or directory")
-    if text("context") not in ("", context_name(ctx)):
+    if path:
+        config = _config_in(ctx, path)
+    name = text("context") or config.current_context
+    entry = config.contexts.get(name)
+    if entry is None and name:
         raise Failure(
-            f"Error in configuration: context was not found for specified context: {text('context')}",
-            is_bare=True,
+            f"Error in configuration: context was not found for specified context: {name}", is_bare=True
         )
-    if text("cluster") not in ("", ctx.cluster):
-        raise Failure(f"no server found for cluster {quoted(text('cluster'))}")
-    if text("user") not in ("", ctx.user):
-        raise Failure(f"auth info {quoted(text('user'))} does not exist")
+    context = entry or {}
+    cluster, user = text("cluster") or context.get("cluster", ""), text("user") or context.get("user", "")
+    if text("cluster") and cluster not in config.clusters:
+        raise Failure(f"no server found for cluster {quoted(cluster)}")
+    if text("user") and user not in config.users:
+        raise Failure(f"auth info {quoted(user)} does not exist")
     if not _TIMEOUT.fullmatch(text("request-timeout")):
         raise Failure(_TIMEOUT_TEXT)
-    if text("token"):
-        raise Failure("You must be logged in to the server (Unauthorized)")
-    server = text("server")
-    if server not in ("", ctx.server):
+    server = text("server") or (config.clusters.get(cluster) or {}).get("server") or _NO_SERVER
+    if server != ctx.server:
         host = server.removeprefix("https://").removeprefix("http://").partition("/")[0]
         raise Failure(
             f"The connection to the server {host} was refused - did you specify the right host or port?",
             is_bare=True,
         )
+    if (text("token") or (config.users.get(user) or {}).get("token")) != token_of(ctx):
+        raise Failure("You must be logged in to the server (Unauthorized)")
+    return replace(ctx, namespace=namespace_of(config, name))
 
 
-def _exists(ctx: Context, path: str) -> bool:
+def _config_in(ctx: Context, path: str) -> Kubeconfig:
+    if ctx.files.absolute(path) == ctx.kubeconfig_path:
+        return kubeconfig_of(ctx)
     try:
-        ctx.files.read(path)
+        return read(ctx.files.read(path))
     except FileNotFoundError:
-        return False
-    return True
-
-
-def context_name(ctx: Context) -> str:
-    """Return the name of the kubeconfig's only context."""
-    return f"{ctx.user}@{ctx.cluster}"
+        raise Failure(f"stat {path}: no such file or directory") from None
 
 
 def error_text(error: Exception) -> tuple[str, int]:

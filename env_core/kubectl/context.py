@@ -8,6 +8,7 @@ from typing import Protocol
 
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.kind import Kind
+from env_core.kubectl.kubeconfig import Kubeconfig
 
 
 class Files(Protocol):
@@ -32,6 +33,9 @@ class Files(Protocol):
 
     def is_dir(self, path: str) -> bool:
         """Whether `path` is a directory."""
+
+    def absolute(self, path: str) -> str:
+        """Return `path` from the root on, cleaned."""
 
 
 class Clock(Protocol):
@@ -77,3 +81,6 @@ class Context:
     cluster: str = "prod"
     server: str = "https://10.0.0.1:6443"
     is_namespace_explicit: bool = False
+    kubeconfig: Kubeconfig | None = None
+    """The kubeconfig, once `config set…` has changed it."""
+    kubeconfig_path: str = "/root/.kube/config"

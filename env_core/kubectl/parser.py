@@ -48,8 +48,9 @@ GLOBAL_FLAGS = (
 )
 HELP = Flag("help", bool, shorthand="h", words="Show help.")
 
-_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
-_FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
+TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
+FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
+"""What strconv.ParseBool reads as true and as false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +254,9 @@ def _read(flag: Flag, value: str) -> Any:
     if kind is str:
         return value
     if kind is bool:
-        if value in _TRUE:
+        if value in TRUE:
             return True
-        if value in _FALSE:
+        if value in FALSE:
             return False
         raise _ValueProblem(f"strconv.ParseBool: parsing {quoted(value)}: invalid syntax")
     if kind in (int, Duration):

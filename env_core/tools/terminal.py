@@ -62,7 +62,7 @@ class Terminal:
         self._context = Context(
             api=host.client(identity),
             clock=host,
-            files=self._fs,
+            files=_FilesIn(Process(fs=self._fs, cwd=HOME)),
             discovery=host.registry,
             namespace=namespace,
             user=identity.name,
@@ -140,6 +140,7 @@ class Terminal:
     def fork(self, host: Host) -> Terminal:
         """Return the same terminal on a forked host."""
         copy = Terminal(host, self._identity, namespace=self._context.namespace, fs=self._fs.fork())
+        copy._context.kubeconfig = self._context.kubeconfig
         if self._shell is not None:
             copy._shell = copy._make_shell()
             copy._shell.variables = dict(self._shell.variables)
@@ -222,3 +223,7 @@ class _FilesIn:
     def is_dir(self, path: str) -> bool:
         """Whether `path` is a directory."""
         return self._process.fs.is_dir(self._process.path(path))
+
+    def absolute(self, path: str) -> str:
+        """Return `path` from the root on, cleaned."""
+        return self._process.path(path)

@@ -6,6 +6,7 @@ import gzip
 import importlib
 import json
 import pkgutil
+import posixpath
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -322,6 +323,9 @@ class MemoryFiles:
             {name[len(prefix) :].partition("/")[0] for name in self.texts if name.startswith(prefix)}
         )
 
+    def absolute(self, path: str) -> str:
+        return posixpath.normpath(posixpath.join("/tmp/w", path))
+
     def is_dir(self, path: str) -> bool:
         prefix = "" if path in (".", "") else path.rstrip("/") + "/"
         return not prefix or any(name.startswith(prefix) for name in self.texts)
@@ -348,6 +352,7 @@ def context(
         user="admin",
         cluster="l2",
         server="https://127.0.0.1:6443",
+        kubeconfig_path=f"/tmp/w/{namespace}.admin.kubeconfig",
     )
 
 

@@ -23,7 +23,8 @@ def configure(state: State, api: TinyApi) -> None:
         if cpu == "none":
             continue
         containers = [
-            {"name": one["name"], "usage": {"cpu": cpu, "memory": memory}} for one in pod["spec"]["containers"]
+            {"name": one["name"], "usage": {"cpu": cpu, "memory": memory}}
+            for one in pod["spec"]["containers"]
         ]
         metadata = {key: pod["metadata"].get(key) for key in ("name", "namespace", "labels")}
         api.metrics["PodMetrics"].append({"metadata": metadata, "containers": containers})
