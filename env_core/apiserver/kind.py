@@ -135,6 +135,8 @@ class Kind:
     validate_status: Callable[[Object, Object], list[Problem]] = no_update_problems
     warnings: Callable[[Object], list[str]] = no_warnings
     field_labels: tuple[str, ...] = DEFAULT_FIELD_LABELS
+    field_values: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
+    """Field labels that are not simply the text of the field that they name (unset numbers and truths have a value)."""
     columns: tuple[Column, ...] = ()
     describe: Callable[[Object, Reader, bool], str] | None = None
     source: str

@@ -122,7 +122,7 @@ def _walk(ctx: Context, directory: str, recursive: bool) -> list[str]:
 
 
 def kustomization_missing(ctx: Context, directory: str) -> Failure:
-    """Return the error of -k: this terminal holds no kustomizations."""
+    """Return the error of -k: this terminal holds no kustomizations; a directory is named from the root on."""
     if not ctx.files.is_dir(directory):
         return Failure(
             f"must build at directory: not a valid directory: evalsymlink failure on '{directory}' : "
@@ -130,6 +130,6 @@ def kustomization_missing(ctx: Context, directory: str) -> Failure:
         )
     return Failure(
         "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' "
-        f"in directory '{directory}'",
+        f"in directory '{ctx.files.absolute(directory)}'",
         is_bare=True,
     )

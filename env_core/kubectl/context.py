@@ -24,6 +24,9 @@ class Files(Protocol):
     def write(self, path: str, text: str) -> None:
         """Replace a file's text."""
 
+    def makedirs(self, path: str) -> None:
+        """Make a directory and those above it, as far as they are missing."""
+
     def listdir(self, path: str) -> Sequence[str]:
         """Return the sorted names in a directory.
 

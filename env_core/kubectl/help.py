@@ -9,7 +9,9 @@ _FOOTER = 'Use "kubectl options" for a list of global command-line options (appl
 
 
 def help_text(verb: Verb, path: str, order: tuple[str, ...] = ()) -> str:
-    """Return what --help prints for `verb`; `order` gives the order of its sub-commands."""
+    """Return what --help prints for `verb`, nothing without a usage line; `order` is that of its sub-commands."""
+    if not verb.usage:
+        return ""
     parts = [f"{verb.summary or verb.name}\n"]
     if verb.aliases:
         parts.append("Aliases:\n" + ", ".join((verb.name, *verb.aliases)) + "\n")
@@ -25,7 +27,8 @@ def help_text(verb: Verb, path: str, order: tuple[str, ...] = ()) -> str:
         parts.append(
             "Options:\n" + "\n".join(_flag_lines(flag) for flag in sorted(flags, key=lambda flag: flag.name))
         )
-    parts.append(f"Usage:\n  kubectl {verb.usage} [options]\n".replace("kubectl  ", "kubectl "))
+    options = "" if "[options]" in verb.usage else " [options]"
+    parts.append(f"Usage:\n  kubectl {verb.usage}{options}\n".replace("kubectl  ", "kubectl "))
     footer = f'Use "{path} <command> --help" for more information about a given command.\n' if shown else ""
     parts.append(footer + _FOOTER)
     return "\n".join(parts)
@@ -43,8 +46,10 @@ def _flag_lines(flag: Flag) -> str:
 
 
 def _default_text(flag: Flag) -> str:
+    if flag.shown is not None:
+        return flag.shown
     if flag.type in (Slice, Array):
-        return "[]"
+        return f"[{','.join(flag.default or ())}]"
     if flag.type is bool:
         return "true" if flag.default else "false"
     if flag.type is int:

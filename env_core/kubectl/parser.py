@@ -36,6 +36,7 @@ GLOBAL_FLAGS = (
     Flag("password", str, words="Password for basic authentication."),
     Flag("profile", str, default="none", words="Profile to record."),
     Flag("profile-output", str, default="profile.pprof", words="File for the profile."),
+    Flag("proxy-url", str, words="Proxy to the cluster."),
     Flag("request-timeout", str, default="0", words="Time limit of one request."),
     Flag("server", str, shorthand="s", words="Address of the API server."),
     Flag("tls-server-name", str, words="Name to check the server certificate against."),
@@ -43,7 +44,7 @@ GLOBAL_FLAGS = (
     Flag("user", str, words="User entry of the kubeconfig."),
     Flag("username", str, words="User name for basic authentication."),
     Flag("v", int, shorthand="v", words="Log level."),
-    Flag("vmodule", str, words="Log levels by file."),
+    Flag("vmodule", str, shown="", words="Log levels by file."),
     Flag("warnings-as-errors", bool, words="Fail when the server warns."),
 )
 HELP = Flag("help", bool, shorthand="h", words="Show help.")

@@ -44,6 +44,8 @@ class Flag:
     is_required: bool = False
     is_hidden: bool = False
     deprecated: str = ""
+    shown: str | None = None
+    """The default as help shows it, where that does not follow from type and default."""
 
     @property
     def label(self) -> str:

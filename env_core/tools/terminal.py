@@ -213,6 +213,10 @@ class _FilesIn:
         """Replace a file's text."""
         self._process.fs.write(self._process.path(path), text)
 
+    def makedirs(self, path: str) -> None:
+        """Make a directory and those above it, as far as they are missing."""
+        self._process.fs.mkdir(self._process.path(path), parents=True)
+
     def listdir(self, path: str) -> list[str]:
         """Return the sorted names in a directory."""
         try:

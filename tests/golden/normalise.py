@@ -202,7 +202,7 @@ def shows_other_namespaces(case: Value, state: Value, own: str) -> bool:
 # oracle/kubelet: tests/node/replaying.py holds the rules of its own comparison of states and events:
 # "`$UID` the pod's uid", "`$ID<n>` container/sandbox ids", "`sha256:$DIGEST<n>`", "`$POD_IP`", and
 # "treat offsets as ±~0.3 s".
-_MANAGED_TIME = re.compile(r'\n +time: "[^"\n]*"(?=\n)|,? ?"time":"2026[^"\n]*"')
+_MANAGED_TIME = re.compile(r'\n +time: "[^"\n]*"(?=\n)|,? ?\\*"time\\*":\\*"2026[^"\n]*"')
 _DEBUGGER = re.compile(r"\bdebugger-[a-z0-9]{5}\b")
 _LONG_TIME = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d \+0000")
 _DESCRIBED_VERSION = re.compile(r"(Resource Version: +)\d+")

@@ -315,6 +315,9 @@ class MemoryFiles:
     def write(self, path: str, text: str) -> None:
         self.texts[path] = text
 
+    def makedirs(self, path: str) -> None:
+        """Nothing to do: a directory is what has files."""
+
     def listdir(self, path: str) -> list[str]:
         if not self.is_dir(path):
             raise FileNotFoundError(path)

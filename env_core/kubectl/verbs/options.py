@@ -15,7 +15,7 @@ def _run(_ctx: Context, args: Args) -> Output:
 
 VERB = Verb(
     name="options",
-    usage="options",
+    usage="",
     summary="Lists the flags of every command.",
     run=_run,
     source="k8s.io/kubectl pkg/cmd/options",

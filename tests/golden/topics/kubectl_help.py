@@ -15,7 +15,7 @@ def _judge(record: Record, folder: Folder) -> Comparison:
     output = run([*words, "--help"], context(api, NOW_MS, "default"))
     return Comparison(
         {"output": without_prose(record["output"]), "exitCode": record["exitCode"]},
-        {"output": without_prose(output.stdout), "exitCode": output.exit_code},
+        {"output": without_prose(output.stdout + output.stderr), "exitCode": output.exit_code},
     )
 
 

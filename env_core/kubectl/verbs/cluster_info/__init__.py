@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+
+from env_core.discovery import discover
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Verb
@@ -46,7 +49,7 @@ VERB = Verb(
     name="cluster-info",
     usage="cluster-info [flags]",
     summary="Tells where the control plane and its services are.",
+    subverbs={verb.name: verb for verb in discover(sys.modules[__name__], "VERB", Verb).values()},
     run=_run,
     source="k8s.io/kubectl pkg/cmd/clusterinfo",
-    unrecorded="cluster-info dump",
 )
