@@ -287,7 +287,7 @@ def interface_of(text: str) -> Value:
     """
     _, found, rest = text.partition("Usage:\n")
     fields = re.findall(r"^ *([\w.$-]+)\t<([^>\n]+)>", text, re.MULTILINE)
-    head = re.findall(r"^(?:KIND|VERSION|GROUP|FIELD): .*", text, re.MULTILINE)
+    head = re.findall(r"^(?:KIND|VERSION|GROUP|FIELD|RESOURCE): .*", text, re.MULTILINE)
     errors_ = re.findall(r"^(?:error|Error|unknown).*", text, re.MULTILINE)
     return {
         "usage": rest.partition("\n\n")[0].strip() if found else "",

@@ -10,6 +10,7 @@ from env_core.apiserver.schema import Field, GoType, StructType, schema_for
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Flag, Verb
+from env_core.kubectl.verbs._explain_openapi2 import inner_struct, render
 from env_core.objects.problems import quoted
 from env_core.world import Output
 
@@ -32,6 +33,10 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure(_MISSING)
     if len(words) > 1:
         raise Failure("We accept only this format: explain RESOURCE")
+    if args.number("max-depth") > 0 and not args.is_set("recursive"):
+        raise Failure("--max-depth requires --recursive")
+    if args.number("max-depth") < 0:
+        raise Failure("--max-depth must be non-negative")
     kind, path = _target(ctx, words[0])
     wanted = args.text("api-version")
     if wanted and wanted != kind.api_version:
@@ -47,16 +52,23 @@ def _run(ctx: Context, args: Args) -> Output:
             raise Failure(f"couldn't find resource for {quoted(f'{wanted}, Resource={kind.plural}')}")
         kind = found
     screen = args.screen
-    if kind.group:
-        screen.out(f"GROUP:      {kind.group}\n")
-    screen.out(f"KIND:       {kind.kind}\nVERSION:    {kind.version}\n\n")
+    is_older = args.text("output") == "plaintext-openapiv2"
+    if not is_older:
+        if args.text("output") != "plaintext":
+            raise Failure(f"unrecognized format: {args.text('output')}")
+        if kind.group:
+            screen.out(f"GROUP:      {kind.group}\n")
+        screen.out(f"KIND:       {kind.kind}\nVERSION:    {kind.version}\n\n")
     struct = schema_for(kind.group, kind.version, kind.kind)
     field: Field | None = None
     for name in path:
         if struct is None or name not in struct.fields:
             raise Failure(f"field {quoted(name)} does not exist")
         field = struct.fields[name]
-        struct = _inner(field.type)
+        struct = inner_struct(field.type)
+    if is_older:
+        render(args, kind, field, struct)
+        return screen.done()
     if field is not None:
         _print_field(args, field)
     screen.out("DESCRIPTION:\n    <empty>\n    \n")
@@ -75,13 +87,6 @@ def _target(ctx: Context, word: str) -> tuple[Kind, list[str]]:
         if kind is not None:
             return kind, parts[count:]
     raise Failure(f"the server doesn't have a resource type {quoted(parts[0])}", is_bare=True)
-
-
-def _inner(go_type: GoType) -> StructType | None:
-    """Return the struct behind pointers, lists and maps, None when there is none."""
-    while go_type.kind in ("ptr", "slice", "map") and go_type.element is not None:
-        go_type = go_type.element
-    return go_type.struct if go_type.kind == "struct" else None
 
 
 def _type_name(go_type: GoType) -> str:
@@ -128,7 +133,7 @@ def _print_fields(
         if not is_recursive:
             args.screen.out(f"{pad}  {_NO_DESCRIPTION}\n\n")
             continue
-        inner = _inner(field.type)
+        inner = inner_struct(field.type)
         if inner is None or inner.special or inner.path in above or (most and depth >= most):
             continue
         _print_fields(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -40,6 +41,7 @@ FIRST_VERSION = 4_242_400_000
 """Recordings leave resourceVersions out: ours are numbers that nothing else has, and are masked."""
 SPAN_MS, STEP_MS = 4_000, 40
 KILLED_MS = 15_000
+_FRACTION = re.compile(r":\d\d\.(\d{3})\d*Z")
 
 
 class State:
@@ -166,8 +168,16 @@ def _moments(cases: list[Record], index: int, start_ms: int) -> list[int]:
     """
     begin = cases[index].get("t_ms", 0)
     end = cases[index + 1].get("t_ms", begin) if index + 1 < len(cases) else begin + 500
-    steps = range(begin + STEP_MS, min(end, begin + SPAN_MS) + 1001, STEP_MS)
+    last = min(end, begin + SPAN_MS) + 1000
+    steps = range(begin + STEP_MS, last + 1, STEP_MS)
     return [start_ms + moment for moment in (begin, *steps)]
+
+
+def _turns(texts: str, moments: list[int]) -> list[int]:
+    """Return the moments at which a precise time in a state becomes a second older: few of them may lie in between."""
+    parts = sorted({int(text) for text in _FRACTION.findall(texts)})
+    first, last = moments[0] // 1000, moments[-1] // 1000
+    return [second * 1000 + part + 1 for second in range(first, last + 1) for part in parts]
 
 
 def _wanted(case: Record) -> tuple[int, str, str]:
@@ -199,7 +209,7 @@ def _best(
     if last == first:  # Time does not show: no other moment helps.
         return wanted, first
     nearest = first
-    for moment in moments[1:]:
+    for moment in (*moments[1:], *_turns(json.dumps(state.state.get("events") or []), moments)):
         result = state.run(argv, stdin, moment)
         if result == wanted:
             return wanted, result
