@@ -10,8 +10,8 @@ from tests.kubectl.golden_world import State, TinyApi
 
 def configure(state: State, api: TinyApi) -> None:
     """Let `api` answer logs like the recorder's script kubelet, and metrics like its stub."""
-    api.logs = lambda request: _answer_log(state, request)
-    api.execs = lambda request: _answer_exec(state, request)
+    api.logs = lambda request: answer_log(state, request)
+    api.execs = lambda request: answer_exec(state, request)
     api.allows = lambda request: _is_allowed(state, request)
     api.metrics = {"PodMetrics": [], "NodeMetrics": []}
     usage = {"k-hpa": "50m,20Mi"}.get(state.record["namespace"], "3m,10Mi")
@@ -36,7 +36,7 @@ def configure(state: State, api: TinyApi) -> None:
             )
 
 
-def _answer_log(state: State, request: ApiRequest) -> Output:
+def answer_log(state: State, request: ApiRequest) -> Output:
     """Answer like the recorder's script kubelet.
 
     Raises:
@@ -98,7 +98,7 @@ def _running(state: State, request: ApiRequest, container: str) -> None:
         raise errors.bad_request("unable to upgrade: missing websocket key")
 
 
-def _answer_exec(state: State, request: ApiRequest) -> Output:
+def answer_exec(state: State, request: ApiRequest) -> Output:
     assert request.exec is not None
     _running(state, request, request.exec.container)
     command = request.exec.command
@@ -119,7 +119,7 @@ def _answer_exec(state: State, request: ApiRequest) -> Output:
     )
 
 
-def _answer_attach(state: State, request: ApiRequest) -> bool:
+def answer_attach(state: State, request: ApiRequest) -> bool:
     """Whether a session lasts: the script kubelet ends each at once."""
     assert request.exec is not None
     _running(state, request, request.exec.container)
