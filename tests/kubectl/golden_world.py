@@ -308,12 +308,13 @@ class MemoryFiles:
     texts: dict[str, str] = field(default_factory=dict)
 
     def read(self, path: str) -> str:
+        path = posixpath.normpath(path)
         if path not in self.texts:
             raise FileNotFoundError(path)
         return self.texts[path]
 
     def write(self, path: str, text: str) -> None:
-        self.texts[path] = text
+        self.texts[posixpath.normpath(path)] = text
 
     def makedirs(self, path: str) -> None:
         """Nothing to do: a directory is what has files."""
@@ -321,7 +322,7 @@ class MemoryFiles:
     def listdir(self, path: str) -> list[str]:
         if not self.is_dir(path):
             raise FileNotFoundError(path)
-        prefix = "" if path in (".", "") else path.rstrip("/") + "/"
+        prefix = _prefix(path)
         return sorted(
             {name[len(prefix) :].partition("/")[0] for name in self.texts if name.startswith(prefix)}
         )
@@ -330,8 +331,13 @@ class MemoryFiles:
         return posixpath.normpath(posixpath.join("/tmp/w", path))
 
     def is_dir(self, path: str) -> bool:
-        prefix = "" if path in (".", "") else path.rstrip("/") + "/"
+        prefix = _prefix(path)
         return not prefix or any(name.startswith(prefix) for name in self.texts)
+
+
+def _prefix(directory: str) -> str:
+    plain = posixpath.normpath(directory)
+    return "" if plain == "." else plain + "/"
 
 
 def context(
