@@ -60,6 +60,14 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversion:
+    """Between the stored form of a kind and the one of another version; both functions leave their input alone."""
+
+    to: Callable[[Object], Object]
+    back: Callable[[Object], Object]
+
+
+@dataclass(frozen=True, slots=True)
 class SubresourceWrite:
     """The strategy of a subresource that writes part of the object: both get (new, old).
 
@@ -147,6 +155,9 @@ class Kind:
     has_counted_annotations: bool = False
     """Whether a change of annotations raises the generation (Deployments)."""
     aliases: tuple[tuple[str, str], ...] = field(default=())
+    """The (apiVersion, kind) of other versions in which the same objects are served."""
+    conversions: Mapping[str, Conversion] = field(default_factory=dict)
+    """How to convert, by such an apiVersion; versions without an entry differ in nothing else."""
     deprecation: str = ""
     """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
 

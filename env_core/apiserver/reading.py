@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from env_core.apiserver import errors
+from env_core.apiserver import errors, paging
 from env_core.apiserver.kind import DEFAULT_FIELD_LABELS, Kind
-from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.objects import selectors
 from env_core.objects.problems import quoted
 from env_core.world import Object, Output
@@ -41,6 +41,8 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
         raise errors.resource_unknown()
+    if request.options.resource_version:
+        paging.check_not_future(server.store, paging.version_of(request.options.resource_version))
     found = server.view(kind, existing(server, request, kind))
     if subresource in ("", "status", "ephemeralcontainers", "resize"):
         return ApiResponse(200, found)
@@ -85,35 +87,52 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     options = request.options
     namespace = request.namespace if kind.is_namespaced else ""
     matches = matcher(kind, options.label_selector, options.field_selector)
-    items = narrowed(server, kind, namespace, options.field_selector)
+    items, revision, page = _as_asked(server, kind, namespace, options)
     if matches is not None:
         items = [item for item in items if matches(item)]
     view = server.views.get(kind.resource)
     if view is not None:
         now_ms = server.loop.now_ms
         items = [view(item, now_ms) for item in items]
-    metadata: Object = {"resourceVersion": str(server.store.revision)}
-    items, metadata = _page(items, options.limit, options.continue_token, metadata)
+    metadata: Object = {"resourceVersion": str(revision)}
+    if page is not None or options.limit:
+        in_namespace = bool(namespace)
+        items, left = paging.cut(items, page, options.limit, in_namespace=in_namespace)
+        if left:
+            last = paging.key_of(items[-1], in_namespace=in_namespace)
+            # A list of everything starts below the resource, one of a namespace within it.
+            start = f"{last}\0" if in_namespace else f"/{last}\0"
+            metadata["continue"] = paging.token(start, revision)
+            if matches is None:
+                metadata["remainingItemCount"] = left
     return ApiResponse(
         200,
         {"apiVersion": kind.api_version, "kind": f"{kind.kind}List", "metadata": metadata, "items": items},
     )
 
 
-def _page(items: list[Object], limit: int, token: str, metadata: Object) -> tuple[list[Object], Object]:
-    start = 0
-    if token:
-        if not token.isdigit():
-            raise errors.bad_request("continue key is not valid: illegal base64 data at input byte 0")
-        start = int(token)
-    if limit <= 0 or len(items) - start <= limit:
-        return items[start:] if start else items, metadata
-    left = len(items) - start - limit
-    return items[start : start + limit], {
-        **metadata,
-        "continue": str(start + limit),
-        "remainingItemCount": left,
-    }
+def _as_asked(
+    server: ApiServer, kind: Kind, namespace: str, options: Options
+) -> tuple[list[Object], int, paging.Page | None]:
+    """Return the candidates of a list as of the revision that it asks for, that revision, and where it goes on."""
+    store = server.store
+    if options.continue_token:
+        page = paging.read_token(options)
+        if page.revision < 0:
+            return store.list(kind.resource, namespace), store.revision, page
+        paging.check_not_future(store, page.revision)
+        items = paging.as_of(store, kind.resource, namespace, page.revision)
+        if items is None:
+            raise paging.too_old(page)
+        return items, page.revision, page
+    if options.resource_version:
+        version = paging.list_version(store, options)
+        if version is not None:
+            items = paging.as_of(store, kind.resource, namespace, version)
+            if items is None:
+                raise errors.gone("The resourceVersion for the provided list is too old.")
+            return items, version, None
+    return narrowed(server, kind, namespace, options.field_selector), store.revision, None
 
 
 def narrowed(server: ApiServer, kind: Kind, namespace: str, field_selector: str) -> list[Object]:
@@ -138,9 +157,8 @@ def narrowed(server: ApiServer, kind: Kind, namespace: str, field_selector: str)
     return server.store.list(kind.resource, namespace)
 
 
-def _sort_key(obj: Object) -> tuple[str, str]:
-    metadata = obj["metadata"]
-    return metadata.get("namespace", ""), metadata["name"]
+def _sort_key(obj: Object) -> str:
+    return paging.key_of(obj, in_namespace=False)
 
 
 @lru_cache(maxsize=2048)

@@ -32,6 +32,7 @@ class Options:
     label_selector: str = ""
     field_selector: str = ""
     resource_version: str = ""
+    resource_version_match: str = ""
     limit: int = 0
     continue_token: str = ""
     dry_run: bool = False

@@ -9,6 +9,8 @@ from env_core.world import Object, Objects
 
 LOG_MAX = 2048
 """Watch events kept; a watch from before the oldest kept one is told 410 Gone."""
+FIRST_REVISION = 100
+"""The revision of an empty store."""
 
 
 class ObjectRef(NamedTuple):
@@ -30,6 +32,11 @@ class WatchEvent(NamedTuple):
 
 
 Subscriber = Callable[[WatchEvent], None]
+
+
+def _directory(namespace: str) -> str:
+    """Return what a namespace's keys begin with: "shop-db/" sorts before "shop/"."""
+    return f"{namespace}/"
 
 
 def _owner_uids(obj: Object) -> list[str]:
@@ -70,7 +77,7 @@ class Store:
     __slots__ = ("_buckets", "_index", "_last", "_log", "_owned", "revision", "subscriber")
 
     def __init__(self) -> None:
-        self.revision = 100
+        self.revision = FIRST_REVISION
         self.subscriber: Subscriber | None = None
         self._buckets: dict[str, dict[str, dict[str, Object]]] = {}
         self._index: dict[str, dict[str, tuple[ObjectRef, ...]]] = {}
@@ -89,14 +96,15 @@ class Store:
         return None if names is None else names.get(name)
 
     def list(self, resource: str, namespace: str = "") -> Objects:
-        """Return the objects sorted by namespace and name; those of all namespaces for ""."""
+        """Return the objects sorted by key, "namespace/name"; those of all namespaces for ""."""
         spaces = self._buckets.get(resource)
         if not spaces:
             return []
         if namespace:
             names = spaces.get(namespace)
             return [names[name] for name in sorted(names)] if names else []
-        return [spaces[space][name] for space in sorted(spaces) for name in sorted(spaces[space])]
+        ordered = sorted(spaces, key=_directory) if len(spaces) > 1 else spaces
+        return [spaces[space][name] for space in ordered for name in sorted(spaces[space])]
 
     def count(self, resource: str, namespace: str = "") -> int:
         """Return how many objects `list` would return."""
@@ -157,7 +165,8 @@ class Store:
     def events_since(self, revision: int) -> tuple[WatchEvent, ...] | None:
         """Return the changes after `revision`, or None when some of them are no longer kept."""
         log = self._log
-        if log and log[0].revision > revision + 1:
+        # Before its first revision the store was empty, so nothing is missing from there.
+        if log and log[0].revision > max(revision, FIRST_REVISION) + 1:
             return None
         return tuple(event for event in log if event.revision > revision)
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from env_core.apiserver.client import Api, ApiClient
 from env_core.apiserver.errors import StatusError, forbidden
+from env_core.apiserver.impersonation import SERVICE_ACCOUNT, groups_of
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.verb import Args
-
-_SERVICE_ACCOUNT = "system:serviceaccount:"
 
 
 class CommandClient(ApiClient):
@@ -67,26 +66,13 @@ def client_for(ctx: Context, args: Args, screen: Screen) -> ApiClient:
     if not _may_impersonate(base, name, groups):
         return CommandClient(_Refusing(base.identity.name), base.identity, screen, agent)
     return CommandClient(
-        base._api, Identity(name, _all_groups(name, groups), args.text("as-uid")), screen, agent
+        base._api, Identity(name, groups_of(name, groups), args.text("as-uid")), screen, agent
     )
-
-
-def _all_groups(name: str, groups: tuple[str, ...]) -> tuple[str, ...]:
-    if groups:
-        own: tuple[str, ...] = groups
-    elif name.startswith(_SERVICE_ACCOUNT):
-        namespace = name[len(_SERVICE_ACCOUNT) :].partition(":")[0]
-        own = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
-    else:
-        own = ()
-    if name == "system:anonymous":
-        return (*own, "system:unauthenticated")
-    return own if "system:authenticated" in own else (*own, "system:authenticated")
 
 
 def _may_impersonate(client: ApiClient, name: str, groups: tuple[str, ...]) -> bool:
     wanted: list[dict[str, str]] = []
-    if name.startswith(_SERVICE_ACCOUNT) and name.count(":") == 3:
+    if name.startswith(SERVICE_ACCOUNT) and name.count(":") == 3:
         _, _, namespace, account = name.split(":")
         wanted.append({"resource": "serviceaccounts", "namespace": namespace, "name": account})
     else:

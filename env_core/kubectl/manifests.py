@@ -11,101 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import yaml
-
 from env_core.kubectl.screen import Failure
 from env_core.objects.jsonout import to_compact_json
+from env_core.objects.yamlin import DEPTH_MAX, TOO_DEEP, YamlProblem, read_yaml
 from env_core.world import Object
 
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
-_MAY_BE_DEEP = re.compile(r"(?m)^ {100}|^(?:- ){60}|(?:- ?){60}")
 _SEPARATOR = re.compile(r"(?:^|\n)---[^\n]*(?:\n|\Z)")
 _BYTES = re.compile("[\ud800-\udfff]")
-_DIGITS_MAX = 300
-_DEPTH_MAX = 100
-"""Deeper documents are refused in the words that Go keeps for a depth of 10000."""
-_NODES_MAX = 100_000
-_TOO_DEEP = "exceeded max depth of 10000"
-_TRUE_FALSE = "y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON|n|N|no|No|NO|false|False|FALSE|off|Off|OFF"
-
-
-class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
-    """Resolves plain scalars as go-yaml v2 does; timestamps and base-60 numbers stay text."""
-
-
-_Loader.yaml_implicit_resolvers = {}
-for _tag, _pattern, _first in (
-    ("bool", rf"^(?:{_TRUE_FALSE})$", "yYnNtTfFoO"),
-    ("int", r"^[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|0|[1-9][0-9_]*)$", "-+0123456789"),
-    (
-        "float",
-        r"^(?:[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$",
-        "-+0123456789.",
-    ),
-    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
-    ("merge", r"^<<$", "<"),
-):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
-
-
-def _bool(loader: Any, node: Any) -> bool:
-    return str(loader.construct_scalar(node)).lower() in ("y", "yes", "true", "on")
-
-
-def _int(loader: Any, node: Any) -> int | str:
-    text = str(loader.construct_scalar(node)).replace("_", "")
-    digits = text.lstrip("+-")
-    sign = -1 if text.startswith("-") else 1
-    if len(digits) > _DIGITS_MAX:
-        # No number that Go could hold: it stays text.
-        return text
-    if digits[:2] in ("0b", "0x", "0o"):
-        return sign * int(digits, 0)
-    return sign * int(digits, 8 if len(digits) > 1 and digits[0] == "0" else 10)
-
-
-class _KeyProblem(Exception):
-    """A mapping key that JSON cannot have."""
-
-
-def _mapping(loader: Any, node: Any) -> Any:
-    result: dict[str, Any] = {}
-    yield result
-    loader.flatten_mapping(node)
-    for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        value = loader.construct_object(value_node, deep=True)
-        result[_json_key(key)] = value
-
-
-def _json_key(key: Any) -> str:
-    if isinstance(key, str):
-        return key
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    if isinstance(key, (int, float)):
-        return str(key)
-    if key is None:
-        return "null"
-    raise _KeyProblem(f"invalid map key: {_go_value(key)}")
-
-
-def _go_value(value: Any) -> str:
-    if isinstance(value, dict):
-        inside = ", ".join(f'"{key}":{_go_value(item)}' for key, item in sorted(value.items()))
-        return f"map[interface {{}}]interface {{}}{{{inside}}}"
-    if isinstance(value, list):
-        return "[]interface {}{" + ", ".join(map(_go_value, value)) + "}"
-    if value is None:
-        return "interface {}(nil)"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return json.dumps(value)
-
-
-_Loader.add_constructor("tag:yaml.org,2002:bool", _bool)
-_Loader.add_constructor("tag:yaml.org,2002:int", _int)
-_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +60,16 @@ def _json_documents(text: str, source: str) -> Any:
             at += 1
         if at >= len(text):
             return
-        if text.count("{") + text.count("[") > _DEPTH_MAX and _bracket_depth(text) > _DEPTH_MAX:
-            raise Failure(f"error parsing {source}: json: {_TOO_DEEP}")
+        if text.count("{") + text.count("[") > DEPTH_MAX and _bracket_depth(text) > DEPTH_MAX:
+            raise Failure(f"error parsing {source}: json: {TOO_DEEP}")
         try:
             value, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
             # Not JSON after all: YAML flow style starts with a brace too.
             if at == 0:
                 try:
-                    value = None if _structure_problem(text) else yaml.load(text, Loader=_Loader)
-                except (yaml.YAMLError, _KeyProblem):
+                    value = read_yaml(text)
+                except YamlProblem:
                     value = None
                 if isinstance(value, dict):
                     yield value
@@ -182,16 +95,9 @@ def _json_problem(text: str, error: json.JSONDecodeError) -> str:
 
 def _yaml_document(part: str, source: str) -> Any:
     try:
-        text = _structure_problem(part)
-        if not text:
-            return yaml.load(part, Loader=_Loader)
-    except _KeyProblem as problem:
-        text = str(problem)
-    except yaml.MarkedYAMLError as error:
-        text = _yaml_problem(part, error)
-    except yaml.YAMLError as error:
-        text = str(error)
-    raise Failure(f"error parsing {source}: error converting YAML to JSON: yaml: {text}")
+        return read_yaml(part)
+    except YamlProblem as problem:
+        raise Failure(f"error parsing {source}: error converting YAML to JSON: yaml: {problem}") from None
 
 
 def read_yaml(text: str, source: str) -> Any:
@@ -212,60 +118,6 @@ def _bracket_depth(text: str) -> int:
         elif bracket in "}]":
             depth -= 1
     return deepest
-
-
-def _structure_problem(part: str) -> str:
-    """Return go-yaml's words for a document that is too deep or that its aliases blow up, "" for others.
-
-    Source: gopkg.in/yaml decode.go (document contains excessive aliasing, anchor value contains itself).
-    """
-    is_aliased = "*" in part and "&" in part
-    if not is_aliased and not _MAY_BE_DEEP.search(part) and part.count("{") + part.count("[") <= _DEPTH_MAX:
-        return ""
-    sizes: dict[str, int] = {}
-    open_nodes: list[tuple[str | None, int]] = []
-    nodes = 0
-    for event in yaml.parse(part, Loader=_Loader):
-        if isinstance(event, yaml.AliasEvent):
-            if any(anchor == event.anchor for anchor, _ in open_nodes):
-                return f"anchor '{event.anchor}' value contains itself"
-            nodes += sizes.get(event.anchor or "", 0)
-        elif isinstance(event, yaml.ScalarEvent):
-            nodes += 1
-            if event.anchor:
-                sizes[event.anchor] = 1
-        elif isinstance(event, yaml.CollectionStartEvent):
-            open_nodes.append((event.anchor, nodes))
-            nodes += 1
-            if len(open_nodes) > _DEPTH_MAX:
-                return _TOO_DEEP
-        elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = open_nodes.pop()
-            if anchor:
-                sizes[anchor] = nodes - before
-        if nodes > _NODES_MAX:
-            return "document contains excessive aliasing"
-    return ""
-
-
-def _yaml_problem(part: str, error: yaml.MarkedYAMLError) -> str:
-    problem = error.problem or "unknown"
-    if isinstance(error, yaml.composer.ComposerError) and "undefined alias" in problem:
-        # libyaml says `found undefined alias`; the name stands at the mark.
-        at = error.problem_mark.index if error.problem_mark is not None else 0
-        name = re.match(r"\*([A-Za-z0-9_-]*)", part[at:])
-        return f"unknown anchor '{name.group(1) if name else ''}' referenced"
-    mark = error.problem_mark
-    line = 0 if mark is None else mark.line
-    context = error.context_mark
-    # go-yaml counts the scanner's lines from one, the parser's from zero.
-    if isinstance(error, yaml.scanner.ScannerError):
-        line += 1
-        if problem.startswith("mapping values are not allowed") and line == 1:
-            return problem
-    elif context is not None and line == 0:
-        line = context.line
-    return f"line {line}: {problem}" if line else problem
 
 
 def _checked(document: Any, source: str) -> Object:

@@ -23,7 +23,7 @@ from env_core.kubectl.output.printing import (
     to_ordered_json,
     without_managed_fields,
 )
-from env_core.kubectl.output.typed import in_type_order
+from env_core.apiserver.typed import in_type_order
 from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, Failures
 from env_core.kubectl.verb import Args, Flag

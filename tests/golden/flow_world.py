@@ -18,7 +18,7 @@ from env_core.world import Output
 from tests.controllers import flows
 from tests.controllers.world import World, registry
 from tests.golden.aliases import Aliases
-from tests.golden.http_requests import TOKENS
+from tests.golden.http import TOKENS
 from tests.golden.normalise import printed, printed_drawn
 from tests.golden.recordings import Record
 from tests.kubectl.scripted import answer_attach, answer_exec, answer_log

@@ -88,16 +88,32 @@ def types_table() -> dict[str, Any]:
     return {"kinds": source["kinds"], "types": types}
 
 
+def storage_hashes() -> dict[tuple[str, str], str]:
+    """Return the storage version hash of each (group version, plural) of the old discovery documents."""
+    hashes = {}
+    for path in sorted((GOLDEN / "l2" / "facts" / "discovery").glob("legacy_*.json.gz")):
+        document = _read(path)
+        for resource in document.get("resources") or ():
+            if "storageVersionHash" in resource:
+                hashes[document["groupVersion"], resource["name"]] = resource["storageVersionHash"]
+    return hashes
+
+
 def resources_table() -> list[dict[str, Any]]:
     """Return the resources of the aggregated discovery documents, in their order."""
     rows: list[dict[str, Any]] = []
+    hashes = storage_hashes()
     for file in ("aggregated_api", "aggregated_apis"):
         document = _read(GOLDEN / "l2" / "facts" / "discovery" / f"{file}.json.gz")
         document = document.get("body", document)
         for group in document["items"]:
             for version in group["versions"]:
                 name, resources = group["metadata"].get("name", ""), version["resources"]
-                rows.extend(_resource(name, version["version"], resource) for resource in resources)
+                for resource in resources:
+                    row = _resource(name, version["version"], resource)
+                    group_version = f"{name}/{version['version']}" if name else version["version"]
+                    stored = hashes.get((group_version, row["plural"]))
+                    rows.append(row | {"hash": stored} if stored else row)
     return rows
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl
 
+from env_core.apiserver.about import SERVER_VERSION
 from env_core.apiserver.errors import StatusError, resource_unknown, status
 from env_core.apiserver.request import Options
 from env_core.kubectl.context import Context
 from env_core.kubectl.output.printing import compact_ordered_json, to_ordered_json
-from env_core.kubectl.output.typed import in_type_order, list_in_type_order
+from env_core.apiserver.typed import in_type_order, list_in_type_order
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args
 from env_core.objects.problems import quoted
@@ -46,9 +47,7 @@ def _answer(ctx: Context, path: str, query: dict[str, str]) -> str:
         if path.rstrip("/") in _OK:
             return "ok"
         if path.rstrip("/") == "/version":
-            from env_core.kubectl.verbs.version import SERVER
-
-            return to_ordered_json(SERVER, indent=2).removesuffix("\n")
+            return to_ordered_json(SERVER_VERSION, indent=2).removesuffix("\n")
         raise resource_unknown()
     group = found["group"] or ""
     resource = f"{found['plural']}.{group}" if group else found["plural"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from env_core.apiserver.about import SERVER_VERSION
 from env_core.kubectl.context import Context
 from env_core.kubectl.output.printing import to_ordered_json
 from env_core.kubectl.screen import Failure
@@ -21,22 +22,6 @@ CLIENT: Object = {
     "compiler": "gc",
     "platform": "linux/amd64",
 }
-SERVER: Object = {
-    "major": "1",
-    "minor": "37",
-    "emulationMajor": "1",
-    "emulationMinor": "37",
-    "minCompatibilityMajor": "1",
-    "minCompatibilityMinor": "36",
-    "gitVersion": "v1.37.2",
-    "gitCommit": "0000000000000000000000000000000000000000",
-    "gitTreeState": "clean",
-    "buildDate": "2026-11-01T00:00:00Z",
-    "goVersion": "go1.26.8",
-    "compiler": "gc",
-    "platform": "linux/amd64",
-}
-"""Source: tests/golden/l2/facts/version.json."""
 
 
 def _run(_ctx: Context, args: Args) -> Output:
@@ -48,7 +33,7 @@ def _run(_ctx: Context, args: Args) -> Output:
     has_server = not args.is_set("client")
     versions: Object = {"clientVersion": CLIENT, "kustomizeVersion": KUSTOMIZE}
     if has_server:
-        versions["serverVersion"] = SERVER
+        versions["serverVersion"] = SERVER_VERSION
     if chosen == "json":
         args.screen.out(to_ordered_json(versions, indent=2))
     elif chosen == "yaml":
@@ -56,7 +41,7 @@ def _run(_ctx: Context, args: Args) -> Output:
     else:
         args.screen.out(f"Client Version: {CLIENT['gitVersion']}\nKustomize Version: {KUSTOMIZE}\n")
         if has_server:
-            args.screen.out(f"Server Version: {SERVER['gitVersion']}\n")
+            args.screen.out(f"Server Version: {SERVER_VERSION['gitVersion']}\n")
     return args.screen.done()
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from env_core.apiserver.errors import StatusError
 from env_core.cluster import Cluster
-from tests.golden import http_requests
+from tests.golden import http
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.normalise import generated_name, node_ports, server_drawn, stored
 from tests.golden.recordings import Folder, Record
@@ -24,29 +23,9 @@ def _cluster() -> Cluster:
     return made
 
 
-def _warning(text: str) -> str:
-    """A warning as the header carries it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'299 - "{escaped}"'
-
-
 def _answer(cluster: Cluster, record: Record) -> tuple[int, Any, list[str]]:
-    asked = http_requests.translate(
-        record["method"],
-        record["path"],
-        identity=http_requests.TOKENS["tok-admin"],
-        registry=cluster.registry,
-        body=record["request"],
-    )
-    if isinstance(asked, http_requests.Plain):
-        return 404, "404 page not found\n", []
-    try:
-        if asked.refusal is not None:
-            raise asked.refusal
-        response = cluster.call(asked.request)
-    except StatusError as error:
-        return error.code, error.status, []
-    return response.code, response.object, [_warning(text) for text in response.warnings]
+    posted = {**record, "body": record["request"]}
+    return http.exchange(cluster.server, posted, http.TOKENS["tok-admin"])
 
 
 def _comparable(

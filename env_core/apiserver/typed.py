@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from env_core.apiserver.schema import GoType, StructType, schema_for
+from env_core.apiserver.schema import GoType, StructType, schema_for, struct_named
 from env_core.world import Object
 
 
@@ -18,6 +18,11 @@ def in_type_order(obj: Object) -> Object:
     if struct is None:
         return {key: _sorted(obj[key]) for key in sorted(obj)}
     return _struct(obj, struct)
+
+
+def metadata_in_type_order(metadata: Object) -> Object:
+    """Return an object's metadata with its fields in the order of the Go type."""
+    return _struct(metadata, struct_named("apimachinery/pkg/apis/meta/v1.ObjectMeta"))
 
 
 def list_in_type_order(listed: Object) -> Object:
