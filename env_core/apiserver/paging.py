@@ -74,9 +74,7 @@ def check_not_future(store: Store, version: int) -> None:
     if version > store.revision:
         text = f"Timeout: Too large resource version: {version}, current: {store.revision}"
         cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
-        raise StatusError(
-            errors.status(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1})
-        )
+        raise StatusError(errors.status(504, "Timeout", text, {"causes": [cause], "retryAfterSeconds": 1}))
 
 
 def list_version(store: Store, options: Options) -> int | None:
@@ -178,7 +176,9 @@ def too_old(page: Page) -> StatusError:
     return StatusError({**status, "metadata": {"continue": token(page.start, -1)}})
 
 
-def cut(items: list[Object], page: Page | None, limit: int, *, in_namespace: bool) -> tuple[list[Object], int]:
+def cut(
+    items: list[Object], page: Page | None, limit: int, *, in_namespace: bool
+) -> tuple[list[Object], int]:
     """Return the chunk of a list that a request wants, and how many objects come after it."""
     if page is not None:
         keys = [key_of(item, in_namespace=in_namespace) for item in items]

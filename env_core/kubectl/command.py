@@ -20,6 +20,7 @@ from env_core.kubectl.parser import HelpWanted, check_required, find_verb, parse
 from env_core.kubectl.screen import Failure, Failures, Screen, usage_failure
 from env_core.kubectl.verb import Args, Verb
 from env_core.objects.problems import quoted
+from env_core.objects.yamlin import YamlProblem
 from env_core.world import Interrupted, Output
 
 COMMAND_ORDER = (
@@ -272,6 +273,8 @@ def _config_in(ctx: Context, path: str) -> Kubeconfig:
         return read(ctx.files.read(path))
     except FileNotFoundError:
         raise Failure(f"stat {path}: no such file or directory") from None
+    except YamlProblem as problem:
+        raise Failure(f"error loading config file {quoted(path)}: yaml: {problem}") from None
 
 
 def error_text(error: Exception) -> tuple[str, int]:

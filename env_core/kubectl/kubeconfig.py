@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from env_core.kubectl.manifests import read_yaml
+from env_core.objects.yamlin import read_yaml
 from env_core.world import Object
 
 if TYPE_CHECKING:
@@ -135,9 +135,9 @@ def read(text: str) -> Kubeconfig:
     """Return the kubeconfig in a file's text; what is no map or list there counts as absent.
 
     Raises:
-        Failure: when the text is no YAML.
+        YamlProblem: when the text is no YAML.
     """
-    loaded: Any = read_yaml(text, "kubeconfig")
+    loaded: Any = read_yaml(text)
     found: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
     parts: dict[str, Entries] = {}
     for part, singular, fields in _PARTS:

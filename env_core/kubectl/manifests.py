@@ -100,15 +100,6 @@ def _yaml_document(part: str, source: str) -> Any:
         raise Failure(f"error parsing {source}: error converting YAML to JSON: yaml: {problem}") from None
 
 
-def read_yaml(text: str, source: str) -> Any:
-    """Return the value of one YAML document of any kind.
-
-    Raises:
-        Failure: when it cannot be read, or would grow beyond bounds.
-    """
-    return _yaml_document(text, source)
-
-
 def _bracket_depth(text: str) -> int:
     depth = deepest = 0
     for bracket in _BRACKETS.findall(text):

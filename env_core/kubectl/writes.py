@@ -12,6 +12,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import Options
 from env_core.apiserver.schema import schema_for
 from env_core.apiserver.strict import IGNORE, decode
+from env_core.apiserver.typed import in_type_order
 from env_core.kubectl.context import Context
 from env_core.kubectl.output.printing import (
     FORMATS,
@@ -23,7 +24,6 @@ from env_core.kubectl.output.printing import (
     to_ordered_json,
     without_managed_fields,
 )
-from env_core.apiserver.typed import in_type_order
 from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, Failures
 from env_core.kubectl.verb import Args, Flag

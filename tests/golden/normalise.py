@@ -319,3 +319,14 @@ def random_suffix(text: str) -> str:
     kubelet: "`$SUF` random suffix".
     """
     return _TOKEN_VOLUME.sub("kube-api-access-$SUF", text)
+
+
+def facts(argv: list[str], result: tuple[int, str, str]) -> tuple[int, Any, Any]:
+    """Leave out of a printed result what is prose (help, descriptions of fields) and what has no order.
+
+    The harness' own specification, see `without_prose`, `interface_of` and `unordered`.
+    """
+    exit_code, *texts = result
+    keep = interface_of if argv[:1] == ["explain"] else without_prose
+    stdout, stderr = (keep(unordered(argv, text)) for text in texts)
+    return exit_code, stdout, stderr

@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl
 from env_core.apiserver.about import SERVER_VERSION
 from env_core.apiserver.errors import StatusError, resource_unknown, status
 from env_core.apiserver.request import Options
+from env_core.apiserver.typed import in_type_order, list_in_type_order
 from env_core.kubectl.context import Context
 from env_core.kubectl.output.printing import compact_ordered_json, to_ordered_json
-from env_core.apiserver.typed import in_type_order, list_in_type_order
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args
 from env_core.objects.problems import quoted

@@ -10,12 +10,11 @@ from typing import Any
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.frozen_worlds import FrozenWorld
 from tests.golden.normalise import (
+    facts,
     interface_of,
     printed,
     printed_drawn,
     shows_other_namespaces,
-    unordered,
-    without_prose,
 )
 from tests.golden.recordings import Folder, Record
 
@@ -47,14 +46,6 @@ def _wanted(case: Record) -> tuple[int, str, str]:
     return case["rc"], printed(case["stdout"]), printed(case["stderr"])
 
 
-def _facts(argv: list[str], result: tuple[int, str, str]) -> tuple[int, Any, Any]:
-    """Leave out of a result what is prose (help, descriptions of fields) and what has no order."""
-    exit_code, *texts = result
-    keep = interface_of if argv[:1] == ["explain"] else without_prose
-    stdout, stderr = (keep(unordered(argv, text)) for text in texts)
-    return exit_code, stdout, stderr
-
-
 def _best(
     state: FrozenWorld, case: Record, moments: list[int]
 ) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
@@ -63,7 +54,7 @@ def _best(
     stdin = state.aliases.raw(case.get("stdin") or "")
     wanted = _wanted(case)
     first = state.run(argv, stdin, moments[0])
-    if first == wanted or _facts(argv, first) == _facts(argv, wanted):
+    if first == wanted or facts(argv, first) == facts(argv, wanted):
         return wanted, wanted
     drawn = "--dry-run=server" in argv or argv[:1] == ["debug"] or state.shows_unknown(wanted)
     if drawn and printed_drawn(first) == printed_drawn(wanted):

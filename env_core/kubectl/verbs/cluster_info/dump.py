@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import LogOptions
+from env_core.apiserver.typed import list_in_type_order
 from env_core.kubectl import pods
 from env_core.kubectl.context import Context
 from env_core.kubectl.output.printing import (
@@ -15,7 +16,6 @@ from env_core.kubectl.output.printing import (
     to_ordered_json,
     without_managed_fields,
 )
-from env_core.kubectl.output.typed import list_in_type_order
 from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.verb import ALL_NAMESPACES, PRINT_FLAGS, Args, Duration, Flag, Slice, Verb
 from env_core.world import Object, Output
