@@ -14,7 +14,7 @@ from env_core.apiserver.boot import boot_objects
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.plugin import Admission
+from env_core.apiserver.plugin import Admission, AdmissionChain
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import ADMIN, ApiRequest, ApiResponse, ExecOptions, Identity
 from env_core.apiserver.server import ApiServer
@@ -50,9 +50,9 @@ def registry() -> Registry:
 
 
 @lru_cache(maxsize=1)
-def _admission() -> tuple[Admission, ...]:
-    found = discover(admission_package, "ADMISSION", Admission)
-    return tuple(sorted(found.values(), key=lambda plugin: (plugin.order, plugin.name)))
+def admission() -> AdmissionChain:
+    """Return the admission plugins that every cluster runs."""
+    return AdmissionChain(discover(admission_package, "ADMISSION", Admission).values())
 
 
 @lru_cache(maxsize=1)
@@ -134,7 +134,7 @@ class Cluster:
             store=store,
             loop=loop,
             streams=streams,
-            admission=_admission(),
+            admission=admission(),
             virtual=virtual_resources.VIRTUAL,
             audit=origin.audit.fork() if origin else None,
             authorizer=origin.authorizer.fork(store) if origin else None,

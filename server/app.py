@@ -22,8 +22,10 @@ from kubedrill.models import KubeAction, KubeObservation, KubeState
 from server import http, ui
 from server.auth import Edge
 from server.environment import NAME, VERSION, KubeEnvironment
+from server.journal import Journal, UnreadableError
 from server.play import Play
 from server.settings import Settings
+from server.sockets import SocketProtocol
 from server.ws import WebSocketRoute
 
 _OURS = frozenset({"/reset", "/step", "/state", "/ws"})
@@ -124,6 +126,7 @@ def serve(settings: Settings, served: FastAPI) -> None:
         port=settings.ports[0],
         log_level="warning",
         access_log=False,
+        ws=SocketProtocol,
         ws_max_size=settings.body_bytes_max,
         # Observations are small and often; compressing each costs more than it saves.
         ws_per_message_deflate=False,
@@ -147,6 +150,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     given = parser.parse_args(arguments)
     settings = replace(settings, host=given.host, port=given.port)
+    if settings.journal:
+        try:
+            journal = Journal(settings.journal)
+            journal.recipes()
+            journal.close()
+        except UnreadableError as error:
+            parser.exit(1, f"{error}\n")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("kubedrill.server").info(
         "kubedrill %s listens on %s, ports %s", VERSION, settings.host, ", ".join(map(str, settings.ports))

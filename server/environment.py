@@ -9,7 +9,8 @@ from typing import Any
 
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import EnvironmentMetadata, ResetRequest
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from env_core.episode import Episode, InvalidInput, StepResult
 from kubedrill.models import KubeAction, KubeObservation, KubeState
@@ -48,6 +49,13 @@ class KubeResetRequest(ResetRequest):
         max_length=255,
         description="With episode_id, over a WebSocket: resume instead of beginning.",
     )
+
+    @field_validator("seed", mode="before")
+    @classmethod
+    def _no_truth(cls, given: Any) -> Any:
+        if isinstance(given, bool):
+            raise PydanticCustomError("int_type", "Input should be a valid integer")
+        return given
 
     def named(self) -> tuple[str, str, int | None]:
         """Return suite, task and seed, empty or None where the request leaves the choice to the server.

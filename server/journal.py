@@ -58,24 +58,48 @@ def seal(frame: Frame) -> str:
     return hashlib.sha256(orjson.dumps([frame.observation, frame.reward, frame.done])).hexdigest()[:16]
 
 
+class UnreadableError(RuntimeError):
+    """Raised at start for a file that is no journal of this server, or that cannot be opened; the message names it."""
+
+    def __init__(self, path: str, why: Exception) -> None:
+        super().__init__(
+            f"{path} cannot be used as a journal ({why}); move it away, or name another file in KUBEDRILL_JOURNAL"
+        )
+
+
 class Journal:
     """The writer and, once at start, the reader. Use it from one thread."""
 
     def __init__(self, path: str, *, synchronous: str = "NORMAL") -> None:
-        self._base = sqlite3.connect(path, isolation_level=None)
-        self._base.execute("PRAGMA journal_mode=WAL")
-        self._base.execute(f"PRAGMA synchronous={synchronous}")
-        self._base.execute("PRAGMA wal_autocheckpoint=4000")
-        self._base.execute(_SCHEMA)
-        self._base.execute(_COMPACT)
-        self._last_key = int(self._base.execute("SELECT COALESCE(MAX(episode), 0) FROM log").fetchone()[0])
+        self._path = path
+        try:
+            self._base = sqlite3.connect(path, isolation_level=None)
+            self._base.execute("PRAGMA journal_mode=WAL")
+            self._base.execute(f"PRAGMA synchronous={synchronous}")
+            self._base.execute("PRAGMA wal_autocheckpoint=4000")
+            self._base.execute(_SCHEMA)
+            self._base.execute(_COMPACT)
+            newest = self._base.execute("SELECT COALESCE(MAX(episode), 0) FROM log").fetchone()[0]
+        except sqlite3.Error as error:
+            raise UnreadableError(path, error) from error
+        self._last_key = int(newest)
         self._keys: dict[int, int] = {}
         self._waiting: list[tuple[int, str, float, str]] = []
         self._flushed: asyncio.Future[None] | None = None
         self._rows = 0
 
     def recipes(self) -> list[Recipe]:
-        """Return every episode on record, in the order of their beginning."""
+        """Return every episode on record, in the order of their beginning.
+
+        Raises:
+            UnreadableError: if a row is not what this server writes.
+        """
+        try:
+            return self._recipes()
+        except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
+            raise UnreadableError(self._path, error) from error
+
+    def _recipes(self) -> list[Recipe]:
         begun: dict[int, dict[str, Any]] = {}
         actions: dict[int, list[Action]] = {}
         last: dict[int, tuple[float, bool]] = {}

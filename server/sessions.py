@@ -195,17 +195,8 @@ class SessionTable:
         session = self._http.get(episode_id)
         if session is not None:
             return session
-        held = self._by_id.get(episode_id, [])
-        for session in held:
-            if token and hmac.compare_digest(session.token.encode(), token.encode()):
-                return session
-        if held:
-            raise Refusal(
-                403,
-                "TOKEN_REQUIRED",
-                "this episode belongs to a WebSocket; send its token as X-Episode-Token",
-            )
-        raise self._gone(episode_id)
+        # Without its token a WebSocket's episode does not exist: the answer must not tell which ids are in use.
+        return self.by_token(episode_id, token)
 
     def http_session(self, episode_id: str) -> Session | None:
         """Return the HTTP session that has this id, if one does."""
@@ -272,7 +263,11 @@ class SessionTable:
         why = self._ended.get(episode_id)
         if why is not None:
             return expired(why)
-        return Refusal(404, "UNKNOWN_EPISODE", "no such episode; use the episode_id that reset returned")
+        return Refusal(
+            404,
+            "UNKNOWN_EPISODE",
+            "no such episode; use the episode_id that reset returned (over HTTP a WebSocket's needs its X-Episode-Token)",
+        )
 
     def _dispensable(self) -> Session | None:
         now_s = self._clock()

@@ -23,49 +23,28 @@ def attributes_of(
 ) -> Attributes:
     """Return what admission is told about a write."""
     return Attributes(
-        operation=operation,
-        kind=kind,
-        namespace=request.namespace,
-        name=request.name,
-        subresource=request.subresource,
-        object=body,
-        old=old,
-        identity=request.identity,
-        options=request.options,
-        store=server.store,
-        streams=server.streams,
-        now_ms=server.loop.now_ms,
-    )
+        operation, kind, request.namespace, request.name, request.subresource, body, old, request.identity,
+        request.options, server.store, server.streams, server.loop.now_ms,
+    )  # fmt: skip
 
 
 def admit(server: ApiServer, attributes: Attributes) -> Object:
     """Run the mutating plugins and return the object to go on with."""
     body = attributes.object
     assert body is not None
-    resource = attributes.kind.resource
-    for plugin in server.admission:
-        if plugin.mutate is not None and plugin.handles(
-            attributes.operation, resource, attributes.subresource
-        ):
-            body = plugin.mutate(_with_object(attributes, body))
+    chain = server.admission.mutating(attributes.operation, attributes.kind.resource, attributes.subresource)
+    for mutate in chain:
+        body = mutate(attributes if body is attributes.object else attributes._replace(object=body))
     return body
 
 
 def admit_validating(server: ApiServer, attributes: Attributes, body: Object | None) -> None:
     """Run the validating plugins."""
-    resource = attributes.kind.resource
-    final = attributes if body is attributes.object else _with_object(attributes, body)
-    for plugin in server.admission:
-        if plugin.validate is not None and plugin.handles(
-            attributes.operation, resource, attributes.subresource
-        ):
-            plugin.validate(final)
-
-
-def _with_object(attributes: Attributes, body: Object | None) -> Attributes:
-    if body is attributes.object:
-        return attributes
-    return Attributes(
-        attributes.operation, attributes.kind, attributes.namespace, attributes.name, attributes.subresource, body,
-        attributes.old, attributes.identity, attributes.options, attributes.store, attributes.streams, attributes.now_ms,
-    )  # fmt: skip
+    chain = server.admission.validating(
+        attributes.operation, attributes.kind.resource, attributes.subresource
+    )
+    if not chain:
+        return
+    final = attributes if body is attributes.object else attributes._replace(object=body)
+    for validate in chain:
+        validate(final)

@@ -117,11 +117,11 @@ class Authorizer:
             raise self.refusal(identity, verb, group, resource, subresource, namespace, name)
 
     def fork(self, store: Store) -> Authorizer:
-        """Return an authorizer over a copied store that starts with what this one has compiled."""
+        """Return an authorizer over a copied store; the two share what they work out while their rules are the same."""
         copy = Authorizer(RbacView(store))
         if copy._version == self._version:
-            copy._compiled = dict(self._compiled)
-            copy._decided = dict(self._decided)
+            copy._compiled = self._compiled
+            copy._decided = self._decided
         return copy
 
     def allowed_path(self, identity: Identity, verb: str, path: str) -> bool:
@@ -239,8 +239,9 @@ class Authorizer:
 
     def _forget(self) -> None:
         self._version = self._read.version
-        self._compiled.clear()
-        self._decided.clear()
+        # Forks share what was worked out before: leave it to them.
+        self._compiled = {}
+        self._decided = {}
 
     def _grants(self, identity: Identity, namespace: str) -> _Compiled:
         if self._version != self._read.version:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import Identity, Options
@@ -12,8 +13,7 @@ from env_core.sim.rng import Streams
 from env_core.world import Object
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(NamedTuple):
     """One write, as admission sees it. `object` is None for deletes, `old` is None for creates.
 
     `store` is for reading only.
@@ -62,3 +62,40 @@ class Admission:
             and subresource in self.subresources
             and (not self.resources or resource in self.resources)
         )
+
+
+class AdmissionChain:
+    """The admission plugins in their order, and which of them look at which writes.
+
+    Every write asks, and few plugins care: the answer is worked out once for each operation, resource and
+    subresource.
+    """
+
+    __slots__ = ("_mutating", "_validating", "plugins")
+
+    def __init__(self, plugins: Iterable[Admission]) -> None:
+        self.plugins = tuple(sorted(plugins, key=lambda plugin: (plugin.order, plugin.name)))
+        self._mutating: dict[tuple[str, str, str], tuple[Mutate, ...]] = {}
+        self._validating: dict[tuple[str, str, str], tuple[Validate, ...]] = {}
+
+    def mutating(self, operation: str, resource: str, subresource: str) -> tuple[Mutate, ...]:
+        """Return the mutating halves of the plugins that look at such a write."""
+        key = (operation, resource, subresource)
+        found = self._mutating.get(key)
+        if found is None:
+            found = self._mutating[key] = tuple(
+                plugin.mutate for plugin in self.plugins if plugin.mutate is not None and plugin.handles(*key)
+            )
+        return found
+
+    def validating(self, operation: str, resource: str, subresource: str) -> tuple[Validate, ...]:
+        """Return the validating halves of the plugins that look at such a write."""
+        key = (operation, resource, subresource)
+        found = self._validating.get(key)
+        if found is None:
+            found = self._validating[key] = tuple(
+                plugin.validate
+                for plugin in self.plugins
+                if plugin.validate is not None and plugin.handles(*key)
+            )
+        return found

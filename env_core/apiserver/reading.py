@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +74,7 @@ def deprecated(
         response = answer(server, request, kind)
     except errors.StatusError as error:
         response = ApiResponse(error.code, error.status)
-    return replace(response, warnings=(kind.deprecation, *response.warnings))
+    return response._replace(warnings=(kind.deprecation, *response.warnings))
 
 
 def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:

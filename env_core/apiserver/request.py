@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from env_core.world import Object, Output
 
@@ -13,8 +13,7 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """Who asks."""
 
     name: str
@@ -70,8 +69,7 @@ class ExecOptions:
 NO_OPTIONS = Options()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiRequest:
+class ApiRequest(NamedTuple):
     """One request to the API server.
 
     `resource` is a plural ("pods") or a group-qualified plural ("deployments.apps"). `body` is a
@@ -82,26 +80,25 @@ class ApiRequest:
 
     verb: str
     resource: str
+    identity: Identity
     namespace: str = ""
     name: str = ""
     subresource: str = ""
     body: Any = None
     content_type: str = ""
-    identity: Identity
     options: Options = NO_OPTIONS
     log: LogOptions | None = None
     exec: ExecOptions | None = None
     user_agent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ApiResponse:
+class ApiResponse(NamedTuple):
     """The answer: an object, a list, or a Status; `output` for log and exec."""
 
     code: int
     object: Object
     warnings: tuple[str, ...] = ()
-    output: Output | None = field(default=None)
+    output: Output | None = None
 
     @property
     def is_ok(self) -> bool:

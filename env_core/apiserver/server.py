@@ -10,7 +10,7 @@ from env_core.apiserver.audit import AuditLog
 from env_core.apiserver.authz import Authorizer
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.plugin import Admission
+from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.rbacview import RbacView
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
@@ -67,7 +67,7 @@ class ApiServer:
         store: Store,
         loop: EventLoop,
         streams: Streams,
-        admission: tuple[Admission, ...],
+        admission: AdmissionChain,
         virtual: Mapping[str, Virtual],
         audit: AuditLog | None = None,
         authorizer: Authorizer | None = None,

@@ -9,6 +9,8 @@ from env_core.world import Object, Objects
 
 LOG_MAX = 2048
 """Watch events kept; a watch from before the oldest kept one is told 410 Gone."""
+_OWN_LOG_MAX = 32
+"""Of these, how many a fork copies at most; it shares the older ones."""
 FIRST_REVISION = 100
 """The revision of an empty store."""
 
@@ -74,13 +76,15 @@ class Store:
     rise by one with each write and are the objects' resourceVersions.
     """
 
-    __slots__ = ("_buckets", "_index", "_last", "_log", "_owned", "revision", "subscriber")
+    __slots__ = ("_buckets", "_index", "_last", "_log", "_old_log", "_owned", "revision", "subscriber")
 
     def __init__(self) -> None:
         self.revision = FIRST_REVISION
         self.subscriber: Subscriber | None = None
         self._buckets: dict[str, dict[str, dict[str, Object]]] = {}
         self._index: dict[str, dict[str, tuple[ObjectRef, ...]]] = {}
+        self._old_log: tuple[WatchEvent, ...] = ()
+        """The older changes, which forks share."""
         self._log: list[WatchEvent] = []
         self._owned: set[tuple[str, str]] = set()
         self._last: dict[str, int] = {}
@@ -156,15 +160,11 @@ class Store:
     def newest_write(self, resources: tuple[str, ...]) -> int:
         """Return the revision of the newest write to any of the resources, 0 if there was none."""
         last = self._last
-        newest = 0
-        for resource in resources:
-            revision = last.get(resource, 0)
-            newest = max(newest, revision)
-        return newest
+        return max([last.get(resource, 0) for resource in resources])
 
     def events_since(self, revision: int) -> tuple[WatchEvent, ...] | None:
         """Return the changes after `revision`, or None when some of them are no longer kept."""
-        log = self._log
+        log = (*self._old_log, *self._log)
         # Before its first revision the store was empty, so nothing is missing from there.
         if log and log[0].revision > max(revision, FIRST_REVISION) + 1:
             return None
@@ -239,8 +239,9 @@ class Store:
     def _announce(self, event: WatchEvent) -> None:
         self._last[event.ref.resource] = event.revision
         self._log.append(event)
-        if len(self._log) > LOG_MAX:
-            del self._log[: LOG_MAX // 2]
+        if len(self._log) + len(self._old_log) > LOG_MAX:
+            self._old_log = (*self._old_log, *self._log)[LOG_MAX // 2 :]
+            self._log = []
         if self.subscriber is not None:
             self.subscriber(event)
 
@@ -250,6 +251,10 @@ class Store:
         copy.revision = self.revision
         copy._buckets = dict(self._buckets)
         copy._index = dict(self._index)
+        if len(self._log) > _OWN_LOG_MAX:
+            self._old_log = (*self._old_log, *self._log)
+            self._log = []
+        copy._old_log = self._old_log
         copy._log = self._log.copy()
         copy._last = self._last.copy()
         self._owned = set()

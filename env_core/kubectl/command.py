@@ -104,7 +104,7 @@ def _run(argv: list[str], ctx: Context, screen: Screen) -> Output:
         args = parse(verb, path, rest, screen)
     else:
         verb, path = known.verb, known.path
-        args = replace(known, screen=screen)
+        args = known.on(screen)
     if verb.run is None:
         if args.positional:
             raise usage_failure(path, f"unknown command {quoted(' '.join(args.positional))}")

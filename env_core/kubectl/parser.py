@@ -5,7 +5,6 @@ Source: github.com/spf13/pflag flag.go, github.com/spf13/cobra command.go; tests
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from env_core.kubectl.govalues import duration_ms, go_rune, integer
 from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.verb import Args, Array, Duration, Flag, Slice, Verb
+from env_core.objects import gocsv
 from env_core.objects.problems import quoted
 
 GLOBAL_FLAGS = (
@@ -268,6 +268,8 @@ def _read(flag: Flag, value: str) -> Any:
     if kind is Slice:
         if not value:
             return ()
-        rows = list(csv.reader([value]))
-        return tuple(rows[0]) if rows else ()
+        try:
+            return tuple(gocsv.record(value))
+        except gocsv.CsvError as error:
+            raise _ValueProblem(str(error)) from None
     return (value,)

@@ -13,6 +13,7 @@ from env_core.kubectl._targets import Info, Listing, Selection, info_of, kind_la
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args
+from env_core.objects import selectors
 from env_core.objects.problems import quoted
 
 __all__ = [
@@ -273,6 +274,15 @@ def _named(kind: Kind, namespace: str, name: str, all_namespaces: bool) -> Info:
     return Info(kind, namespace, name)
 
 
+def _labels_wanted(text: str) -> selectors.LabelSelector | None:
+    if not text:
+        return None
+    try:
+        return selectors.parse_labels(text)
+    except selectors.SelectorError as error:
+        raise Failure(str(error)) from None
+
+
 def _by_paths(
     ctx: Context,
     paths: list[str],
@@ -289,11 +299,9 @@ def _by_paths(
         raise Failure("name cannot be provided when a path is specified")
     if tuples:
         raise Failure("resource/name arguments cannot be provided when a path is specified")
+    wanted = _labels_wanted(label_selector)
     infos, errors = read_files(ctx, paths)
-    if label_selector:
-        from env_core.objects import selectors
-
-        wanted = selectors.parse_labels(label_selector)
+    if wanted is not None:
         infos = [
             info for info in infos if wanted.matches(info.found().get("metadata", {}).get("labels") or {})
         ]

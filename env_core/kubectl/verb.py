@@ -73,6 +73,10 @@ class Args:
     before_dash: int = -1
     """How many positional arguments come before `--`; -1 when there is no `--`."""
 
+    def on(self, screen: Screen) -> Args:
+        """Return the same line for another screen."""
+        return Args(self.verb, self.path, self.positional, self.values, self.given, screen, self.before_dash)
+
     def text(self, name: str) -> str:
         """Return the value of a str flag."""
         value: str = self.values[name]

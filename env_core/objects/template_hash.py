@@ -134,17 +134,20 @@ def _advanced(state: int, piece: str) -> int:
     of a piece is fixed by its text and the low byte, and the dump's constant stretches are computed once.
     """
     low = state & 0xFF
-    factor, end = _effect(piece, low)
+    factor, ends = _effects(piece)
+    end = ends[low]
+    if end is None:
+        end = low
+        for byte in piece.encode():
+            end = (end ^ byte) * _PRIME & _MASK
+        ends[low] = end
     return ((state - low) * factor + end) & _MASK
 
 
-@lru_cache(maxsize=16384)
-def _effect(piece: str, low: int) -> tuple[int, int]:
-    data = piece.encode()
-    state = low
-    for byte in data:
-        state = (state ^ byte) * _PRIME & _MASK
-    return pow(_PRIME, len(data), 1 << 32), state
+@lru_cache(maxsize=2048)
+def _effects(piece: str) -> tuple[int, list[int | None]]:
+    """Return what a piece multiplies the upper bytes with, and room for where it takes each low byte."""
+    return pow(_PRIME, len(piece.encode()), 1 << 32), [None] * 256
 
 
 def _pieces(template: Object, schema: DumpStruct) -> list[str]:

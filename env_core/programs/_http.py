@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from env_core.programs._model import Request
+from env_core.sim.timefmt import time_of_day
 
 REASONS: Final = {
     200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content",
@@ -38,8 +39,13 @@ def moment(at_ms: int) -> datetime:
 
 @lru_cache(maxsize=1024)
 def _header_date(second: int) -> str:
-    at = _EPOCH + timedelta(seconds=second)
-    return f"{_DAYS[at.weekday()]}, {at.day:02d} {_MONTHS[at.month - 1]} {at.year} {at:%H:%M:%S} GMT"
+    return f"{_header_day(second // 86_400)} {time_of_day(second)} GMT"
+
+
+@lru_cache(maxsize=16)
+def _header_day(day: int) -> str:
+    at = _EPOCH + timedelta(days=day)
+    return f"{_DAYS[at.weekday()]}, {at.day:02d} {_MONTHS[at.month - 1]} {at.year}"
 
 
 def header_date(at_ms: int) -> str:
@@ -49,8 +55,13 @@ def header_date(at_ms: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _access_date(second: int) -> str:
-    at = _EPOCH + timedelta(seconds=second)
-    return f"{at.day:02d}/{_MONTHS[at.month - 1]}/{at.year}:{at:%H:%M:%S} +0000"
+    return f"{_access_day(second // 86_400)}:{time_of_day(second)} +0000"
+
+
+@lru_cache(maxsize=16)
+def _access_day(day: int) -> str:
+    at = _EPOCH + timedelta(days=day)
+    return f"{at.day:02d}/{_MONTHS[at.month - 1]}/{at.year}"
 
 
 def access_date(at_ms: int) -> str:
@@ -80,9 +91,9 @@ def header(request: Request, name: str, default: str = "") -> str:
     found = headers.get(name)
     if found is not None:
         return found
-    lower = name.lower()
+    lower, length = name.lower(), len(name)
     for key, value in headers.items():
-        if key.lower() == lower:
+        if len(key) == length and key.lower() == lower:
             return value
     return default
 

@@ -8,6 +8,8 @@ from typing import Final
 STEPS_MAX: Final = 5000
 ITERATIONS_MAX: Final = 1000
 DEPTH_MAX: Final = 45
+PARSED_MAX: Final = 400_000
+"""Characters that one line may read as commands, its own and what `eval`, `.` and `sh -c` bring."""
 
 
 class LimitReached(Exception):
@@ -26,6 +28,7 @@ class Budget:
     steps: int = STEPS_MAX
     iterations: int = ITERATIONS_MAX
     depth: int = 0
+    parsed: int = PARSED_MAX
 
     def step(self) -> None:
         """Count one command.
@@ -36,6 +39,16 @@ class Budget:
         self.steps -= 1
         if self.steps < 0:
             raise LimitReached(f"stopped after {STEPS_MAX} commands")
+
+    def parse(self, text: str) -> None:
+        """Count text that is read as commands.
+
+        Raises:
+            LimitReached: after `PARSED_MAX` characters.
+        """
+        self.parsed -= len(text)
+        if self.parsed < 0:
+            raise LimitReached(f"stopped after {PARSED_MAX} characters of commands")
 
     def iterate(self) -> None:
         """Count one turn of a loop.

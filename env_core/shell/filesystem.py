@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 SIZE_MAX: Final = 4 * 1024 * 1024
 """Characters that all files together may hold."""
@@ -29,8 +28,7 @@ class ShellFileError(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A file (text) or a directory (sorted names)."""
 
     text: str = ""
@@ -155,7 +153,7 @@ class FileSystem:
         if size > SIZE_MAX:
             raise ShellFileError(path, FULL)
         self._size = size
-        self._put(path, replace(found, text=text, changed_ms=at_ms))
+        self._put(path, found._replace(text=text, changed_ms=at_ms))
 
     def append(self, path: str, text: str, at_ms: int = 0) -> None:
         """Add to a file's end; raises as `write` does."""
@@ -196,8 +194,8 @@ class FileSystem:
         self._size -= len(found.text)
         parent, name = posixpath.split(path)
         above = self._entries[parent]
-        self._entries[parent] = replace(
-            above, names=tuple(each for each in above.names or () if each != name)
+        self._entries[parent] = above._replace(
+            names=tuple(each for each in above.names or () if each != name)
         )
 
     def chmod(self, path: str, mode: int) -> None:
@@ -209,7 +207,7 @@ class FileSystem:
         found = self.entry(path)
         if self.user not in ("root", found.owner):
             raise ShellFileError(path, "Operation not permitted")
-        self._put(path, replace(found, mode=mode))
+        self._put(path, found._replace(mode=mode))
 
     def may(self, path: str, wanted: int) -> bool:
         """Tell whether the user has the permission bits `wanted` (4 read, 2 write, 1 execute) on `path`."""
@@ -265,4 +263,4 @@ class FileSystem:
         if is_new:
             parent, name = posixpath.split(path)
             above = self._entries[parent]
-            self._entries[parent] = replace(above, names=tuple(sorted([*(above.names or ()), name])))
+            self._entries[parent] = above._replace(names=tuple(sorted([*(above.names or ()), name])))

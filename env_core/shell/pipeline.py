@@ -107,6 +107,7 @@ class Shell(State):
 
     def execute_text(self, text: str, streams: Streams, command: str = "") -> int:
         """Run commands one line at a time, so that a syntax error stops only what follows it."""
+        self.budget.parse(text)
         nodes, problem = _parsed(text)
         status = 0
         for node in nodes:

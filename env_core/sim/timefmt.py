@@ -42,7 +42,18 @@ class DurationError(ValueError):
 @lru_cache(maxsize=8192)
 def _second_text(second: int) -> str:
     # Go formats any year; nothing here means to reach the year 10000.
-    return (_EPOCH + timedelta(seconds=min(second, _SECOND_MAX))).strftime("%Y-%m-%dT%H:%M:%S")
+    second = min(second, _SECOND_MAX)
+    return f"{_day_text(second // 86_400)}T{time_of_day(second)}"
+
+
+def time_of_day(second: int) -> str:
+    """Return the UTC time of a Unix second: "12:00:00"."""
+    return f"{second // 3_600 % 24:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+
+
+@lru_cache(maxsize=64)
+def _day_text(day: int) -> str:
+    return (_EPOCH + timedelta(days=day)).strftime("%Y-%m-%d")
 
 
 def rfc3339(now_ms: int) -> str:

@@ -5,17 +5,16 @@ from functools import lru_cache
 
 from env_core import controllers as controllers_package
 from env_core import kinds as kinds_package
-from env_core.apiserver import admission as admission_package
 from env_core.apiserver import virtual
 from env_core.apiserver.boot import boot_objects
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.plugin import Admission
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import ADMIN, Identity
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
+from env_core.cluster import admission
 from env_core.controllers import Controller, Key
 from env_core.discovery import discover
 from env_core.kinds import namespace as namespace_kind
@@ -45,12 +44,6 @@ def _finalizable(kind):
         return hook(new, old)
 
     return replace(kind, prepare_update=prepare_update)
-
-
-@lru_cache(maxsize=1)
-def admission():
-    found = discover(admission_package, "ADMISSION", Admission)
-    return tuple(sorted(found.values(), key=lambda plugin: (plugin.order, plugin.name)))
 
 
 @lru_cache(maxsize=1)

@@ -18,6 +18,7 @@ from env_core.apiserver.boot import boot_objects
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
+from env_core.cluster import admission
 from env_core.kubectl.command import run
 from env_core.kubectl.context import Context
 from env_core.sim.loop import EventLoop
@@ -27,7 +28,6 @@ from env_core.world import Interrupted, Object, Output
 from tests.golden.aliases import Aliases
 from tests.golden.normalise import printed, uids_in
 from tests.golden.recordings import GOLDEN, Record, load
-from tests.golden.servers import admission
 from tests.kubectl.golden_world import StillClock, TinyApi, context
 from tests.kubectl.golden_world import registry as full_registry
 from tests.kubectl.scripted import answer_attach, answer_exec, answer_log, configure

@@ -7,15 +7,15 @@ from functools import cache
 from typing import Any
 
 from env_core import kinds as kinds_package
-from env_core.apiserver import admission as admission_package
 from env_core.apiserver import virtual
 from env_core.apiserver.boot import boot_objects
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.plugin import Admission
+from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.apiserver.strict import decode
+from env_core.cluster import admission
 from env_core.discovery import discover
 from env_core.sim import ids
 from env_core.sim.loop import EventLoop
@@ -33,13 +33,6 @@ FIRST_UID = ids.uid(Streams(SEED).stream("uids"))
 def registry() -> Registry:
     """Return every kind that this project serves."""
     return Registry([*discover(kinds_package, "KIND", Kind).values(), *virtual.KINDS])
-
-
-@cache
-def admission() -> tuple[Admission, ...]:
-    """Return every admission plugin, in order."""
-    found = discover(admission_package, "ADMISSION", Admission).values()
-    return tuple(sorted(found, key=lambda plugin: (plugin.order, plugin.name)))
 
 
 def kind_of(key: str) -> Kind | None:
@@ -77,7 +70,7 @@ def server(
         store=Store(),
         loop=EventLoop(now_ms),
         streams=Streams(SEED),
-        admission=admission() if has_admission else (),
+        admission=admission() if has_admission else AdmissionChain(()),
         virtual=virtual.VIRTUAL,
     )
     if is_booted:

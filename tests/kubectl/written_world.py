@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from env_core import kinds
-from env_core.apiserver import admission, errors, virtual
+from env_core import cluster, kinds
+from env_core.apiserver import errors, virtual
 from env_core.apiserver.boot import boot_objects
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.plugin import Admission
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import ApiRequest, Identity
 from env_core.apiserver.server import ApiServer
@@ -78,13 +77,12 @@ class World:
         if store is None:
             for resource, obj in boot_objects(streams, now_ms):
                 self.store.put(resource, obj)
-        plugins = discover(admission, "ADMISSION", Admission).values()
         self.server = ApiServer(
             registry=served(),
             store=self.store,
             loop=self.loop,
             streams=streams,
-            admission=tuple(sorted(plugins, key=lambda plugin: (plugin.order, plugin.name))),
+            admission=cluster.admission(),
             virtual=virtual.VIRTUAL,
         )
         self.server.backend = self

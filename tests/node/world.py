@@ -11,6 +11,7 @@ from env_core.apiserver import virtual as virtual_resources
 from env_core.apiserver.boot import boot_objects
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.kind import Kind
+from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import (
     ADMIN,
@@ -216,7 +217,7 @@ class World:
             store=self.store,
             loop=self.loop,
             streams=self.streams,
-            admission=(),
+            admission=AdmissionChain(()),
             virtual=virtual_resources.VIRTUAL,
         )
         self.runtime = Runtime(self.state)

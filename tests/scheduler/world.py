@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from env_core import kinds as kinds_package
-from env_core.apiserver import admission as admission_package
 from env_core.apiserver.boot import boot_objects
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.plugin import Admission
+from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import ADMIN, Identity
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
+from env_core.cluster import admission
 from env_core.discovery import discover
 from env_core.scheduler.cycle import Scheduler
 from env_core.sim.loop import EventLoop
@@ -23,11 +23,6 @@ from env_core.sim.state import State
 
 NOW_MS = 1_768_478_400_000
 IDENTITY = Identity("system:kube-scheduler", ("system:authenticated",))
-
-
-def admission_chain() -> tuple[Admission, ...]:
-    found = discover(admission_package, "ADMISSION", Admission).values()
-    return tuple(sorted(found, key=lambda plugin: plugin.order))
 
 
 class World:
@@ -43,7 +38,7 @@ class World:
             store=self.store,
             loop=self.loop,
             streams=self.streams,
-            admission=admission_chain() if with_admission else (),
+            admission=admission() if with_admission else AdmissionChain(()),
             virtual={},
         )
         if origin is None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect as connect_now
 
 from tests.server.children import start
 
@@ -109,3 +111,10 @@ def test_a_message_over_the_bound_closes_the_socket_and_no_other(child):
             return socket.close_code, json.loads(await other.recv())["type"]
 
     assert asyncio.run(flooded()) == (1009, "state")
+
+
+def test_a_handshake_with_an_endless_query_is_refused_at_once(child):
+    _, url = child
+    with pytest.raises(InvalidStatus) as refused:
+        connect_now(url.replace("http", "ws") + "/ws?x=" + "a" * 12_000, open_timeout=4)
+    assert refused.value.response.status_code == 414

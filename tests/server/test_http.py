@@ -331,3 +331,9 @@ def test_the_task_api_lists_what_reset_accepts(http):
     answer = reset(http, split="eval", index=35)
     assert answer["task"]["id"] == "hard"
     assert http.get("/state").json()["seed"] == entry["seed"]
+
+
+def test_a_seed_is_no_truth_value(http):
+    response = http.post("/reset", json={"seed": True})
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"] == ["body", "seed"]

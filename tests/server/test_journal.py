@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 
 import httpx
 import pytest
@@ -10,7 +13,7 @@ from websockets.sync.client import connect
 
 from server.environment import Frame
 from server.journal import Journal, seal
-from tests.server.children import start
+from tests.server.children import ROOT, start
 
 FRAME = Frame(observation={"output": "x"}, reward=0.0, done=False)
 
@@ -166,3 +169,31 @@ def test_what_cannot_be_kept_is_not_answered(serve, tmp_path):
     sqlite3.connect(path).execute("DROP TABLE log")
     response = client.post("/step", json={"command": "a", "episode_id": "ep"})
     assert (response.status_code, response.json()["unscorable"]) == (500, True)
+
+
+@pytest.mark.parametrize("content", ["this is no database", "rows"])
+def test_a_file_that_is_no_journal_is_named_and_left_alone(tmp_path, content):
+    path = tmp_path / "journal.db"
+    if content == "rows":
+        Journal(str(path)).close()
+        base = sqlite3.connect(path)
+        base.execute("INSERT INTO log (episode, kind, at, body) VALUES (1, 'acted', 0, '{}')")
+        base.commit()
+        base.close()
+    else:
+        path.write_text(content * 100, encoding="ascii")
+    before = path.read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-m", "server.app", "--port", "0"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'client'}", "KUBEDRILL_JOURNAL": str(path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert str(path) in done.stderr
+    assert "KUBEDRILL_JOURNAL" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert path.read_bytes() == before

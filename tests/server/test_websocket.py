@@ -300,7 +300,7 @@ def test_http_reaches_a_sockets_episode_only_with_its_token(http):
     with http.websocket_connect("/ws") as socket:
         token = begin(socket, episode_id="ep")["metadata"]["episode_token"]
         assert http.get("/state").status_code == 409
-        assert http.get("/state", headers={"X-Episode-Id": "ep"}).status_code == 403
+        assert http.get("/state", headers={"X-Episode-Id": "ep"}).status_code == 404
         answer = http.get("/state", headers={"X-Episode-Id": "ep", "X-Episode-Token": token})
         assert answer.json()["episode_id"] == "ep"
 

@@ -29,11 +29,13 @@ def _drawn(task: Task, seed: int) -> tuple[Scenario, Params]:
     return scenario, scenario.draw(Streams(seed).stream("fault", "params"))
 
 
-def _begin(task: Task, seed: int, options: ResetOptions) -> TronIncident:
+@lru_cache(maxsize=512)
+def _prepared(task: Task, seed: int, options: ResetOptions) -> TronIncident:
+    """Return the incident as it stands when the agent is paged: the rollouts of a group begin as forks of it."""
     scenario, params = _drawn(task, seed)
     streams = Streams(seed)
     shown = task.id if task.is_listed else "scenario"
-    return world.begin(
+    return world.prepare(
         shown_task=shown,
         scenario_id=scenario_id_of(task),
         scenario=scenario,
@@ -44,6 +46,10 @@ def _begin(task: Task, seed: int, options: ResetOptions) -> TronIncident:
         brief=wording.brief(streams.stream("wording"), scenario.score_after),
         hint=wording.hint(streams.stream("hint")),
     )
+
+
+def _begin(task: Task, seed: int, options: ResetOptions) -> TronIncident:
+    return _prepared(task, seed, options).fork()
 
 
 def _reference(task: Task, seed: int) -> tuple[tuple[str, ...], ...]:

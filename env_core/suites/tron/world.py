@@ -47,16 +47,21 @@ def _broken(scenario: Scenario, params: tuple[tuple[str, str], ...], seed: int) 
     return cluster
 
 
-@lru_cache(maxsize=512)
-def _begun(
-    shown_task: str, scenario_id: str, scenario: Scenario, params: tuple[tuple[str, str], ...], seed: int, steps_max: int,
+def prepare(
+    *, shown_task: str, scenario_id: str, scenario: Scenario, params: Params, seed: int, steps_max: int,
     options: ResetOptions, brief: str, hint: str,
 ) -> TronIncident:  # fmt: skip
+    """Return the incident of one case, for forks to begin from.
+
+    Raises:
+        RuntimeError: if the injected changes do not have the effect that the scenario declares: our bug.
+    """
     base = healthy(seed % VARIANTS)
-    untouched = _broken(scenario, params, seed)
+    untouched = _broken(scenario, tuple(sorted(params.items())), seed)
     cluster = untouched.fork()
     watch = observing.Watch(cluster)
     watch.settle()
+    watch.summary()  # Forks share it, until they write.
     probe = watch.last
     if probe.score != scenario.score_after:
         raise RuntimeError(
@@ -76,16 +81,3 @@ def _begun(
         untouched=untouched,
     )
     return TronIncident(case, cluster, watch)
-
-
-def begin(
-    *, shown_task: str, scenario_id: str, scenario: Scenario, params: Params, seed: int, steps_max: int,
-    options: ResetOptions, brief: str, hint: str,
-) -> TronIncident:  # fmt: skip
-    """Return the incident of one case.
-
-    Raises:
-        RuntimeError: if the injected changes do not have the effect that the scenario declares: our bug.
-    """
-    frozen = tuple(sorted(params.items()))
-    return _begun(shown_task, scenario_id, scenario, frozen, seed, steps_max, options, brief, hint).fork()
