@@ -9,8 +9,9 @@ from typing import Any
 
 import orjson
 
-from env_core.suites import Incident, ResetOptions, Suite, Task, all_suites
-from env_core.world import Object
+from env_core.rest.message import HttpRequest
+from env_core.suites import Called, Incident, ResetOptions, Step, Suite, Task, all_suites
+from env_core.world import Object, Output
 
 DEFAULT_SUITE = "tron"
 DEFAULT_TASK = "easy"
@@ -205,8 +206,7 @@ class Episode:
             EpisodeOver: if the episode has ended.
             InvalidInput: if the command is too long.
         """
-        if self.is_done:
-            raise EpisodeOver("the episode has ended; reset to begin another")
+        self._check_live()
         if len(command) > COMMAND_LENGTH_MAX:
             raise InvalidInput(
                 "command", f"must have at most {COMMAND_LENGTH_MAX} characters, got {len(command)}"
@@ -216,10 +216,17 @@ class Episode:
         except UnicodeEncodeError:
             raise InvalidInput("command", "must be Unicode text without lone surrogates") from None
         step = self._incident.act(command)
+        self._extend([command, step.observation, step.reward])
+        return self._counted(step)
+
+    def _check_live(self) -> None:
+        if self.is_done:
+            raise EpisodeOver("the episode has ended; reset to begin another")
+
+    def _counted(self, step: Step) -> StepResult:
         self.step_count += 1
         self.cumulative_reward = round(self.cumulative_reward + step.reward, 6)
         self.is_done = step.is_terminated or step.is_truncated
-        self._extend([command, step.observation, step.reward])
         return StepResult(
             observation=step.observation,
             reward=step.reward,
@@ -228,6 +235,43 @@ class Episode:
             info=step.info,
             reward_terms=step.terms,
         )
+
+    def call(self, request: HttpRequest, *, is_paced: bool = False) -> tuple[Called, StepResult | None]:
+        """Answer a REST request of the agent's own client, and return what it led to with the step that it made, if any.
+
+        Raises:
+            EpisodeOver: if the episode has ended.
+        """
+        self._check_live()
+        called = self._incident.call(request, is_paced=is_paced)
+        if called.is_action:
+            self._extend([request.method, request.target, is_paced])
+        return called, None if called.step is None else self._counted(called.step)
+
+    def run(
+        self, request: HttpRequest, stdin: str, *, is_paced: bool = False
+    ) -> tuple[Output, Called, StepResult | None]:
+        """Carry out a command in a container, after `call` has answered the request with an `Upgrade`.
+
+        Raises:
+            EpisodeOver: if the episode has ended.
+        """
+        self._check_live()
+        output, called = self._incident.run(request, stdin, is_paced=is_paced)
+        self._extend([request.method, request.target, is_paced, output.exit_code])
+        return output, called, None if called.step is None else self._counted(called.step)
+
+    def elapse(self, duration_ms: int) -> StepResult | None:
+        """Let time pass by itself; returns a step if the episode ends meanwhile.
+
+        How the time is cut into calls makes no difference, nor does it show in the digest of the answers.
+
+        Raises:
+            EpisodeOver: if the episode has ended.
+        """
+        self._check_live()
+        step = self._incident.elapse(duration_ms)
+        return None if step is None else self._counted(step)
 
     def state(self) -> Object:
         """Return the public state: nothing in it tells what is broken while the episode runs."""

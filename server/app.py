@@ -23,6 +23,8 @@ from server import http, ui
 from server.auth import Edge
 from server.environment import NAME, VERSION, KubeEnvironment
 from server.journal import Journal, UnreadableError
+from server.kubernetes import routes as kubernetes
+from server.kubernetes.pace import Pacer
 from server.play import Play
 from server.settings import Settings
 from server.sockets import SocketProtocol
@@ -51,13 +53,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.version = VERSION
     play = Play(chosen)
     app.state.play = play
-    _replace_routes(app, play, is_simulation=chosen.mode == "simulation")
-    _prepend_lifespan(app, play)
+    pacer = Pacer(play)
+    _replace_routes(app, play, pacer, is_simulation=chosen.mode == "simulation")
+    _prepend_lifespan(app, play, pacer)
     app.add_middleware(Edge, settings=chosen)
     return app
 
 
-def _replace_routes(app: FastAPI, play: Play, *, is_simulation: bool) -> None:
+def _replace_routes(app: FastAPI, play: Play, pacer: Pacer, *, is_simulation: bool) -> None:
     stock = [route for route in app.router.routes if getattr(route, "path", "") not in _OURS]
     app.router.routes[:] = []
     episodes = http.EpisodeRoutes(play)
@@ -65,10 +68,11 @@ def _replace_routes(app: FastAPI, play: Play, *, is_simulation: bool) -> None:
         http.register(app, episodes)
     ui.register(app, ui.InfoRoutes(play, episodes))
     app.router.routes.append(Route("/ws", WebSocketRoute(play)))
+    kubernetes.register(app, play, pacer)
     app.router.routes.extend(stock)
 
 
-def _prepend_lifespan(app: FastAPI, play: Play) -> None:
+def _prepend_lifespan(app: FastAPI, play: Play, pacer: Pacer) -> None:
     stock = app.router.lifespan_context
 
     @asynccontextmanager
@@ -89,6 +93,7 @@ def _prepend_lifespan(app: FastAPI, play: Play) -> None:
                 sweeper.cancel()
                 with suppress(asyncio.CancelledError):
                     await sweeper
+                pacer.stop()
                 play.stop()
 
     app.router.lifespan_context = lifespan

@@ -13,6 +13,9 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from env_core.episode import Episode, InvalidInput, StepResult
+from env_core.rest.message import HttpRequest
+from env_core.suites import Called
+from env_core.world import Output
 from kubedrill.models import KubeAction, KubeObservation, KubeState
 from server import tasks
 from server.refusals import not_started
@@ -131,9 +134,42 @@ class KubeEnvironment(Environment[KubeAction, KubeObservation, KubeState]):
             EpisodeOver: if it has ended.
             InvalidInput: if the command is too long.
         """
+        return _step_frame(self._played().step(command))
+
+    def call(self, request: HttpRequest, *, is_paced: bool) -> tuple[Called, Frame | None]:
+        """Answer a request to the Kubernetes API, and return the frame of the step that it made, if any.
+
+        Raises:
+            Refusal: if there is no episode.
+            EpisodeOver: if it has ended.
+        """
+        called, result = self._played().call(request, is_paced=is_paced)
+        return called, None if result is None else _step_frame(result)
+
+    def run(self, request: HttpRequest, stdin: str, *, is_paced: bool) -> tuple[Output, Called, Frame | None]:
+        """Carry out a command in a container.
+
+        Raises:
+            Refusal: if there is no episode.
+            EpisodeOver: if it has ended.
+        """
+        output, called, result = self._played().run(request, stdin, is_paced=is_paced)
+        return output, called, None if result is None else _step_frame(result)
+
+    def elapse(self, duration_ms: int) -> Frame | None:
+        """Let time pass by itself, and return the frame of the step that ended the episode meanwhile, if any.
+
+        Raises:
+            Refusal: if there is no episode.
+            EpisodeOver: if it has ended.
+        """
+        result = self._played().elapse(duration_ms)
+        return None if result is None else _step_frame(result)
+
+    def _played(self) -> Episode:
         if self.episode is None:
             raise not_started()
-        return _step_frame(self.episode.step(command))
+        return self.episode
 
     def public_state(self) -> dict[str, Any]:
         """Return the fields of `KubeState` and no other, whatever a suite may add to its own."""

@@ -19,6 +19,7 @@ from server.environment import Frame
 COMPACT_ROWS: Final = 50_000
 """After so many rows more, those of ended episodes are deleted."""
 
+COMMAND: Final = "command"
 _BEGUN, _ACTED, _ENDED = "begun", "acted", "ended"
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS log"
@@ -30,9 +31,9 @@ _COMPACT = "DELETE FROM log WHERE episode IN (SELECT episode FROM log WHERE kind
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One recorded action, with the seal of its answer."""
+    """One recorded action, with the seal of its answer: a command line, or an entry of the Kubernetes API."""
 
-    command: str
+    entry: dict[str, Any]
     seal: str
 
 
@@ -108,8 +109,9 @@ class Journal:
             if kind == _BEGUN:
                 begun[key], actions[key], last[key] = content, [], (at, False)
             elif kind == _ACTED:
-                actions[key].append(Action(content["command"], content["seal"]))
-                last[key] = (at, content["done"])
+                sealed, is_done = content.pop("seal"), content.pop("done")
+                actions[key].append(Action(content, sealed))
+                last[key] = (at, is_done)
         now = time.time()
         return [
             Recipe(
@@ -155,10 +157,17 @@ class Journal:
         await self._committed()
 
     async def acted(self, session_key: int, command: str, frame: Frame) -> None:
-        """Record an action; returns when it is committed."""
-        content = {"command": command, "seal": seal(frame), "done": frame.done}
-        self._append(self._keys[session_key], _ACTED, content)
+        """Record a command line; returns when it is committed."""
+        await self.entered(session_key, {COMMAND: command}, seal(frame), is_done=frame.done)
+
+    async def entered(self, session_key: int, entry: dict[str, Any], sealed: str, *, is_done: bool) -> None:
+        """Record an action with the seal of its answer; returns when it is committed."""
+        self._append(self._keys[session_key], _ACTED, {**entry, "seal": sealed, "done": is_done})
         await self._committed()
+
+    def knows(self, session_key: int) -> bool:
+        """Whether the session has an episode on record."""
+        return session_key in self._keys
 
     def forget(self, session_key: int) -> None:
         """Drop the session's episode from the record, with the next commit."""

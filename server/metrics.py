@@ -56,6 +56,7 @@ class Metrics(Collector):
         self.errors: Counter[str] = Counter()
         self.step = Latency()
         self.reset = Latency()
+        self.call = Latency()
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
 
@@ -95,6 +96,12 @@ class Metrics(Collector):
             "Time to carry out a step.",
             buckets=self.step.buckets(),
             sum_value=self.step.sum_s,
+        )
+        yield HistogramMetricFamily(
+            "kubedrill_call_seconds",
+            "Time to answer a request to an episode's Kubernetes API.",
+            buckets=self.call.buckets(),
+            sum_value=self.call.sum_s,
         )
         yield HistogramMetricFamily(
             "kubedrill_reset_seconds",

@@ -12,9 +12,13 @@ from typing import Any
 import orjson
 
 from env_core.episode import EpisodeOver, InvalidInput, UnknownName
+from env_core.rest.api import Answer
+from env_core.rest.message import HttpRequest
+from env_core.world import Output
 from server.deadline import DeadlineExceeded, deadline
-from server.environment import Frame, KubeResetRequest
-from server.journal import Journal, Recipe, seal
+from server.environment import Frame, KubeEnvironment, KubeResetRequest
+from server.journal import COMMAND, Journal, Recipe, seal
+from server.kubernetes import entries
 from server.metrics import Metrics
 from server.refusals import Refusal, ended, failed, from_simulator, not_started
 from server.sessions import Session, SessionTable
@@ -122,16 +126,104 @@ class Play:
             except (Exception, DeadlineExceeded) as error:
                 raise self._failed(session, "step", error) from error
             self.metrics.step.note(perf_counter() - started)
-            session.steps += 1
-            session.latest = frame
             self.table.touch(session)
-            if frame.done:
-                session.is_done = True
-                self.metrics.episodes_done += 1
+            await self._remembered(session)
+            self._stepped(session, frame)
             if self.journal is not None:
                 await self._recorded(session, self.journal.acted(session.key, command, frame))
-            self._told("step", session, frame)
+            session.note_change()
             return frame
+
+    async def call(self, session: Session, request: HttpRequest, *, is_paced: bool = False) -> Answer:
+        """Answer a request to the episode's Kubernetes API.
+
+        Raises:
+            Refusal: before a reset (409), after the end (410), or a failure of our own (500).
+        """
+        async with session.lock:
+            self._check_playable(session)
+            started = perf_counter()
+            try:
+                with deadline(self.settings.step_s_max):
+                    called, frame = session.environment.call(request, is_paced=is_paced)
+            except (Exception, DeadlineExceeded) as error:
+                raise self._failed(session, "call", error) from error
+            self.metrics.call.note(perf_counter() - started)
+            if called.is_action:
+                entry = entries.entry_of(request, is_paced=is_paced)
+                await self._entered(session, entry, entries.seal_of(called.answer), frame)
+            return called.answer
+
+    async def run(
+        self, session: Session, request: HttpRequest, stdin: str, *, is_paced: bool = False
+    ) -> tuple[Output, Answer]:
+        """Carry out a command in a container, with all of its input.
+
+        Raises:
+            Refusal: before a reset (409), after the end (410), or a failure of our own (500).
+        """
+        async with session.lock:
+            self._check_playable(session)
+            try:
+                with deadline(self.settings.step_s_max):
+                    output, called, frame = session.environment.run(request, stdin, is_paced=is_paced)
+            except (Exception, DeadlineExceeded) as error:
+                raise self._failed(session, "run", error) from error
+            entry = entries.entry_of(request, is_paced=is_paced, stdin=stdin)
+            await self._entered(session, entry, entries.seal_of(called.answer, output), frame)
+            return output, called.answer
+
+    async def elapse(self, session: Session, duration_ms: int) -> None:
+        """Let time pass by itself. It is recorded with the next action, or by `remember`.
+
+        Raises:
+            Refusal: before a reset (409), after the end (410), or a failure of our own (500).
+        """
+        async with session.lock:
+            self._check_playable(session)
+            try:
+                with deadline(self.settings.step_s_max):
+                    frame = session.environment.elapse(duration_ms)
+            except (Exception, DeadlineExceeded) as error:
+                raise self._failed(session, "elapse", error) from error
+            session.elapsed_ms += duration_ms
+            if frame is not None:
+                self._stepped(session, frame)
+                await self._remembered(session)
+
+    async def remember(self, session: Session) -> None:
+        """Record the time that has passed by itself, before anybody is told what it led to."""
+        if session.elapsed_ms:
+            async with session.lock:
+                await self._remembered(session)
+
+    async def _remembered(self, session: Session) -> None:
+        elapsed_ms, session.elapsed_ms = session.elapsed_ms, 0
+        if elapsed_ms and self.journal is not None and self.journal.knows(session.key):
+            entry = {entries.ELAPSE: elapsed_ms}
+            record = self.journal.entered(session.key, entry, "", is_done=session.is_done)
+            await self._recorded(session, record)
+
+    async def _entered(
+        self, session: Session, entry: dict[str, Any], sealed: str, frame: Frame | None
+    ) -> None:
+        self.table.touch(session)
+        await self._remembered(session)
+        if frame is not None:
+            self._stepped(session, frame)
+        if self.journal is not None:
+            await self._recorded(
+                session, self.journal.entered(session.key, entry, sealed, is_done=session.is_done)
+            )
+        session.note_change()
+
+    def _stepped(self, session: Session, frame: Frame) -> None:
+        session.steps += 1
+        session.latest = frame
+        if frame.done:
+            session.is_done = True
+            self.metrics.episodes_done += 1
+        self._told("step", session, frame)
 
     def state(self, session: Session) -> dict[str, Any]:
         """Return the public state.
@@ -232,8 +324,9 @@ class Play:
         )
         frame = session.environment.begin(request)
         for action in recipe.actions:
-            frame = session.environment.act(action.command)
-            if seal(frame) != action.seal:
+            led_to, sealed = _again(session.environment, action.entry)
+            frame = led_to or frame
+            if sealed != action.seal:
                 raise ReplayDiverged(
                     f"step {session.environment.public_state()['step_count']} does not repeat what was answered"
                 )
@@ -288,3 +381,21 @@ class Play:
     def _ended(self, session: Session) -> None:
         if self.journal is not None:
             self.journal.forget(session.key)
+
+
+def _again(environment: KubeEnvironment, entry: dict[str, Any]) -> tuple[Frame | None, str]:
+    """Do again what an entry of the journal says, and return the frame of the step that it made and the seal."""
+    if COMMAND in entry:
+        frame = environment.act(entry[COMMAND])
+        return frame, seal(frame)
+    if entries.ELAPSE in entry:
+        return environment.elapse(entry[entries.ELAPSE]), ""
+    if entries.CALL in entry:
+        content = entry[entries.CALL]
+        called, led_to = environment.call(entries.request_in(content), is_paced=content["is_paced"])
+        return led_to, entries.seal_of(called.answer)
+    content = entry[entries.RUN]
+    output, called, led_to = environment.run(
+        entries.request_in(content), entries.stdin_in(content), is_paced=content["is_paced"]
+    )
+    return led_to, entries.seal_of(called.answer, output)

@@ -27,7 +27,9 @@ class Session:
     """One slot of the table. It has an episode once a reset has succeeded."""
 
     __slots__ = (
+        "changed",
         "channel",
+        "elapsed_ms",
         "environment",
         "episode_id",
         "error_id",
@@ -61,6 +63,15 @@ class Session:
         self.recipe: Recipe | None = None
         """What the journal needs to play the episode again; None once it has been."""
         self.lock = asyncio.Lock()
+        self.elapsed_ms = 0
+        """Time that has passed by itself since the last record of it."""
+        self.changed = asyncio.Event()
+        """Set by every action, for those who watch."""
+
+    def note_change(self) -> None:
+        """Wake those who watch."""
+        woken, self.changed = self.changed, asyncio.Event()
+        woken.set()
 
     @property
     def is_attached(self) -> bool:
@@ -201,6 +212,10 @@ class SessionTable:
     def http_session(self, episode_id: str) -> Session | None:
         """Return the HTTP session that has this id, if one does."""
         return self._http.get(episode_id)
+
+    def named(self, episode_id: str) -> tuple[Session, ...]:
+        """Return the sessions with this id: at most one over HTTP, any number over WebSockets."""
+        return tuple(self._by_id.get(episode_id, ()))
 
     def by_token(self, episode_id: str, token: str) -> Session:
         """Return the session with this id and token.

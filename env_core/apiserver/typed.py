@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from env_core.apiserver.schema import GoType, StructType, schema_for, struct_named
 from env_core.world import Object
+
+_ZEROS: Mapping[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "float64": 0}
 
 
 def in_type_order(obj: Object) -> Object:
@@ -23,6 +27,21 @@ def in_type_order(obj: Object) -> Object:
 def metadata_in_type_order(metadata: Object) -> Object:
     """Return an object's metadata with its fields in the order of the Go type."""
     return _struct(metadata, struct_named("apimachinery/pkg/apis/meta/v1.ObjectMeta"))
+
+
+@lru_cache(maxsize=512)
+def zero_value(struct: StructType) -> Object:
+    """Return what Go writes for a struct that nothing has been set in; not to be changed."""
+    found: Object = {}
+    for name, field in struct.fields.items():
+        go_type = field.type
+        if go_type.kind == "struct":
+            inner = go_type.struct
+            if not inner.special and not field.omitzero:
+                found[name] = zero_value(inner)
+        elif not field.omitempty:
+            found[name] = _ZEROS.get(go_type.kind)
+    return found
 
 
 def list_in_type_order(listed: Object) -> Object:

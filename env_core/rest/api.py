@@ -25,10 +25,11 @@ from env_core.apiserver.request import (
 )
 from env_core.apiserver.server import ApiServer
 from env_core.rest import bodies, conversion, refusals, roots
+from env_core.rest.following import LogFollow
 from env_core.rest.impersonation import acting
-from env_core.rest.message import YAML, Headers, HttpRequest, HttpResponse, LogFollow, Upgrade
+from env_core.rest.message import YAML, Headers, HttpRequest, HttpResponse, Upgrade
 from env_core.rest.negotiation import PLAIN, Form, form_of
-from env_core.rest.paths import VERBS, Target, is_plain, kind_at, target_of, verb_of
+from env_core.rest.paths import VERBS, Target, kind_at, target_of, verb_of
 from env_core.rest.queries import Query, exec_options, log_options, read_options, wanted_streams
 from env_core.rest.rendering import (
     NO_CACHE,
@@ -74,7 +75,7 @@ class RestApi:
         form = PLAIN
         try:
             query = Query(query_text)
-            target = target_of(path) if is_plain(path) else None
+            target = target_of(path)
             is_watch = query.flag("watch") or (target is not None and target.is_watch)
             verb = (
                 verb_of(request.method, target, is_watch=is_watch)
@@ -242,8 +243,8 @@ class RestApi:
         if code == 204:
             return HttpResponse(code=204, headers=(NO_CACHE,))
         if call.query.flag("follow"):
-            return LogFollow(headers=headers, request=request, first=text)
-        return HttpResponse(code=code, headers=headers, body=text.encode())
+            return LogFollow(self._server, request, text, headers)
+        return HttpResponse(code=code, headers=headers, body=text.encode("utf-8", "surrogateescape"))
 
     def _upgrade(self, call: _Call, request: ApiRequest) -> Answer:
         self._server.authorize(call.identity, "create", call.kind, request)

@@ -53,15 +53,6 @@ class HttpResponse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogFollow:
-    """A log that goes on: `first` is what there is; `request` asks again for what comes after it."""
-
-    headers: Headers
-    request: ApiRequest
-    first: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Upgrade:
     """A permitted request to speak another protocol with a container.
 

@@ -66,14 +66,6 @@ def target_of(path: str) -> Target | None:
     )
 
 
-def is_plain(path: str) -> bool:
-    """Whether a path has no empty, "." or ".." part: other paths name nothing."""
-    parts = unquote(path).split("/")[1:]
-    if parts and not parts[-1]:
-        parts = parts[:-1]
-    return all(part not in ("", ".", "..") for part in parts)
-
-
 def kind_at(registry: Registry, target: Target) -> Kind | None:
     """Return the kind that a target's path is served by, None when nothing is."""
     kind = registry.by_resource(target.resource)

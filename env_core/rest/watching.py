@@ -13,9 +13,10 @@ from typing import Any
 from env_core.apiserver import errors, paging, reading
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import ApiRequest
+from env_core.apiserver.schema import schema_for
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import WatchEvent
-from env_core.apiserver.typed import in_type_order
+from env_core.apiserver.typed import in_type_order, zero_value
 from env_core.rest.message import Headers
 from env_core.rest.negotiation import Form
 from env_core.rest.rendering import json_bytes
@@ -180,7 +181,7 @@ class Watch:
         return json_bytes({"type": event_type, "object": shown}) + b"\n"
 
     def _bookmark(self, annotations: Object) -> bytes:
-        metadata: Object = {"resourceVersion": str(self._revision), "creationTimestamp": None}
+        metadata: Object = {"resourceVersion": str(self._revision)}
         if annotations:
             metadata["annotations"] = annotations
         kind = self._kind
@@ -196,7 +197,9 @@ class Watch:
         elif form.kind:
             shown = {"kind": "PartialObjectMetadata", "apiVersion": form.api_version, "metadata": metadata}
         else:
-            shown = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata}
+            struct = schema_for(kind.group, kind.version, kind.kind)
+            zero = zero_value(struct) if struct is not None else {}
+            shown = {"kind": kind.kind, "apiVersion": kind.api_version, **zero, "metadata": metadata}
         return json_bytes({"type": "BOOKMARK", "object": shown}) + b"\n"
 
     @staticmethod

@@ -6,9 +6,9 @@ import sys
 from functools import lru_cache
 
 from env_core.discovery import discover
-from env_core.suites._model import Incident, ResetOptions, Step, Suite, Task
+from env_core.suites._model import Called, Incident, ResetOptions, Step, Suite, Task
 
-__all__ = ["Incident", "ResetOptions", "Step", "Suite", "Task", "all_suites"]
+__all__ = ["Called", "Incident", "ResetOptions", "Step", "Suite", "Task", "all_suites"]
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from env_core.world import Object
+from env_core.rest.api import Answer
+from env_core.rest.message import HttpRequest
+from env_core.world import Object, Output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,16 @@ class Step:
     terms: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """What a REST request led to: its answer, and the step that it made or completed, if it did."""
+
+    answer: Answer
+    is_action: bool
+    """Whether it belongs to what was done, and to a replay; free reads (discovery) do not."""
+    step: Step | None = None
+
+
 class Incident(Protocol):
     """A world with something wrong in it, and the rules by which a suite scores what is done about it."""
 
@@ -55,6 +67,18 @@ class Incident(Protocol):
 
     def act(self, command: str) -> Step:
         """Carry out one command line."""
+
+    def call(self, request: HttpRequest, *, is_paced: bool) -> Called:
+        """Answer a REST request of the agent's own client.
+
+        `is_paced` says that time passes by itself (`elapse`), so that the request lets none pass and reads are free.
+        """
+
+    def run(self, request: HttpRequest, stdin: str, *, is_paced: bool) -> tuple[Output, Called]:
+        """Carry out a command in a container that `call` has answered with an `Upgrade`, with all of its input."""
+
+    def elapse(self, duration_ms: int) -> Step | None:
+        """Let time pass; returns a step if the incident ends meanwhile. Twice 500 ms is the same as once 1000."""
 
     def public_state(self) -> Object:
         """Return the suite's part of `/state`: safe to show at any time."""

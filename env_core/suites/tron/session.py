@@ -5,21 +5,24 @@ Source: SEEDS TR-12 to TR-33.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import replace
 
+from env_core.apiserver import errors
 from env_core.cluster import Cluster
+from env_core.rest.api import RestApi
+from env_core.rest.message import HttpRequest, Upgrade
+from env_core.rest.rendering import status_response
 from env_core.scenarios.platform import ON_CALL
 from env_core.sim.timefmt import rfc3339
-from env_core.suites._model import ResetOptions, Step
+from env_core.suites._model import Called, Step
 from env_core.suites.tron import observing, refusals
-from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario
-from env_core.suites.tron.pricing import STEP_COST_MIN, is_mutating, only_reads_objects, price
+from env_core.suites.tron._case import Case
+from env_core.suites.tron._lines import Meter, cut, reviewed_line, text_of
+from env_core.suites.tron._scenario import NAMESPACE
+from env_core.suites.tron.calls import READS_PER_STEP, Call, reviewed
+from env_core.suites.tron.pricing import REFUSED, STEP_COST_MIN
 from env_core.tools.terminal import TIMED_OUT, Terminal
-from env_core.verify.checks import Check
-from env_core.verify.checks.keep import Baseline, Elsewhere, everything_kept
 from env_core.verify.verdict import Churn, Verdict, delete_pods, judge
 from env_core.verify.view import View
 from env_core.world import Object, Output
@@ -28,11 +31,12 @@ READ_MS = 15_000
 """Virtual time that a step takes when it changes nothing."""
 COMMAND_LIMIT_MS = 600_000
 """Virtual time that one line may take; waits and sleeps beyond it are cut off."""
+LOOK_MS = 5_000
+"""How often the monitor looks while time passes by itself."""
 SETTLE_MIN_MS = 12_000
 SETTLE_QUIET_MS = 3_000
 SETTLE_MAX_MS = 30_000
 OUTPUT_CHARS_DEFAULT = 16_000
-_BYTES = re.compile("[\ud800-\udfff]")
 WORKAROUND_BONUS = 0.1
 """What a healthy service earns above doing nothing when the repair is not durable. Source: DESIGN §3.8."""
 
@@ -51,35 +55,6 @@ _PROTECTED = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """Everything about one incident that does not change while it is worked on."""
-
-    task_id: str
-    scenario_id: str
-    scenario: Scenario
-    params: Params
-    steps_max: int
-    options: ResetOptions
-    baseline: Baseline
-    elsewhere: Elsewhere
-    brief: str
-    hint: str
-    untouched: Cluster
-    """The world as it was at reset; forked to judge what doing nothing is worth, never changed."""
-    floors: list[float] = field(default_factory=list)
-    """What doing nothing is worth, once it has been judged: the same for every rollout of the case."""
-
-    def repairs(self) -> tuple[Check, ...]:
-        """Return the checks that make a repair."""
-        return self.scenario.goals(self.params)
-
-    def keeps(self) -> tuple[Check, ...]:
-        """Return the checks that every incident shares: nothing lost, nothing added."""
-        allowance = self.scenario.allowance(self.params)
-        return everything_kept(NAMESPACE, self.baseline, self.elsewhere, allowance)
-
-
 class TronIncident:
     """The incident that a tron episode drives."""
 
@@ -88,6 +63,7 @@ class TronIncident:
         "_has_acted",
         "_last_action",
         "_last_reward",
+        "_reads",
         "_steps",
         "_terminal",
         "_verdict",
@@ -106,6 +82,7 @@ class TronIncident:
         self.cluster = cluster
         self._watch = watch
         self._steps = 0
+        self._reads = 0
         self._last_action = ""
         self._last_reward = 0.0
         self._verdict: Verdict | None = None
@@ -132,12 +109,7 @@ class TronIncident:
         is_last = is_repaired or self._steps >= self._case.steps_max
         terms = {"service": round(service.score - before, 3), "cost": round(cost, 3)}
         if is_last:
-            if self._verdict is None:
-                self._verdict = self._judge()
-            if self._case.options.terminal_reward:
-                gain = round(self.score() - self.floor(), 3)
-                terms["terminal"] = gain
-                reward = round(reward + gain, 3)
+            reward = self._closed(reward, terms)
         self._last_action = command
         self._last_reward = reward
         output = self._bounded(output)
@@ -159,6 +131,111 @@ class TronIncident:
             info=info,
             terms=terms,
         )
+
+    def call(self, request: HttpRequest, *, is_paced: bool) -> Called:
+        """Answer a REST request of the agent's own client."""
+        call = reviewed(request)
+        if call.refusal:
+            why = errors.status(403, "Forbidden", call.refusal)
+            return Called(answer=status_response(why), is_action=True, step=self._ended(request, REFUSED))
+        if call.reads_records:
+            self._watch.catch_up()
+        answer = RestApi(self.cluster.server).handle(request, ON_CALL)
+        if not call.is_action or isinstance(answer, Upgrade):
+            return Called(answer=answer, is_action=call.is_action)
+        return Called(answer=answer, is_action=True, step=self._after(request, call, is_paced=is_paced))
+
+    def run(self, request: HttpRequest, stdin: str, *, is_paced: bool) -> tuple[Output, Called]:
+        """Carry out a command in a container, with all of its input."""
+        call = reviewed(request)
+        self._watch.catch_up()
+        answer = RestApi(self.cluster.server).handle(request, ON_CALL)
+        output = Output(exit_code=1)
+        if isinstance(answer, Upgrade) and answer.request.exec is not None:
+            wanted = replace(answer.request, exec=replace(answer.request.exec, stdin=stdin))
+            response = self.cluster.call(wanted)
+            if response.output is not None:
+                output = response.output
+            else:
+                answer = status_response(response.object)
+        step = self._after(request, call, is_paced=is_paced)
+        return output, Called(answer=answer, is_action=True, step=step)
+
+    def elapse(self, duration_ms: int) -> Step | None:
+        """Let time pass. At every fifth second of the clock the monitor looks, and a durable repair ends the incident."""
+        cluster = self.cluster
+        end_ms = cluster.now_ms + duration_ms
+        while cluster.now_ms < end_ms and self._verdict is None:
+            look_ms = cluster.now_ms - cluster.now_ms % LOOK_MS + LOOK_MS
+            self._watch.catch_up()
+            cluster.advance(min(look_ms, end_ms) - cluster.now_ms)
+            if cluster.now_ms == look_ms and self._has_acted:
+                before = self._watch.last.score
+                service = self._watch.look()
+                if self._is_repaired():
+                    return self._step("", Output(), round(service.score - before, 3), is_repaired=True)
+        return None
+
+    def _after(self, request: HttpRequest, call: Call, *, is_paced: bool) -> Step | None:
+        """Let pass what a request takes, and return the step that it makes or completes."""
+        if call.is_mutating:
+            self._has_acted = True
+            if not is_paced:
+                self._let_time_pass(has_changed=True)
+            return self._ended(request, call.cost)
+        if is_paced:
+            return None
+        self._watch.catch_up()
+        self.cluster.advance(READ_MS // READS_PER_STEP)
+        self._reads += 1
+        return None if self._reads % READS_PER_STEP else self._ended(request, call.cost)
+
+    def _ended(self, request: HttpRequest, cost: float) -> Step:
+        """Return the step that a request ends."""
+        self._steps += 1
+        before = self._watch.last.score
+        service = self._watch.look()
+        reward = round(service.score - before + cost, 3)
+        action = f"{request.method} {request.target.partition('?')[0]}"
+        terms = {"service": round(service.score - before, 3), "cost": round(cost, 3)}
+        is_repaired = self._has_acted and self._is_repaired()
+        return self._step(action, Output(), reward, is_repaired=is_repaired, terms=terms)
+
+    def _step(
+        self,
+        action: str,
+        output: Output,
+        reward: float,
+        *,
+        is_repaired: bool,
+        terms: Mapping[str, float] | None = None,
+    ) -> Step:
+        """Return a step that no command line made, judged if it is the last."""
+        is_last = is_repaired or self._steps >= self._case.steps_max
+        named = dict(terms or {"service": reward, "cost": 0.0})
+        if is_last:
+            reward = self._closed(reward, named)
+        self._last_action = action
+        self._last_reward = reward
+        info: Object = {"repair_complete": is_repaired}
+        return Step(
+            observation=self._observation(output, is_done=is_last),
+            reward=reward,
+            is_terminated=is_repaired,
+            is_truncated=is_last and not is_repaired,
+            info=info,
+            terms=named,
+        )
+
+    def _closed(self, reward: float, terms: dict[str, float]) -> float:
+        """Judge the incident if it has not been, and return the last step's reward."""
+        if self._verdict is None:
+            self._verdict = self._judge()
+        if not self._case.options.terminal_reward:
+            return reward
+        gain = round(self.score() - self.floor(), 3)
+        terms["terminal"] = gain
+        return round(reward + gain, 3)
 
     def public_state(self) -> Object:
         """Return the suite's part of `/state`; what would tell the answer is null until the end."""
@@ -209,6 +286,7 @@ class TronIncident:
         cluster = self.cluster.fork()
         copy = TronIncident(self._case, cluster, self._watch.fork(cluster), self._terminal.fork(cluster))
         copy._steps = self._steps
+        copy._reads = self._reads
         copy._last_action = self._last_action
         copy._last_reward = self._last_reward
         copy._verdict = self._verdict
@@ -218,9 +296,9 @@ class TronIncident:
     # Acting
 
     def _run(self, command: str) -> tuple[Output, float, bool, bool]:
-        meter = _Meter()
+        meter = Meter()
         try:
-            review = _reviewed(command)
+            review = reviewed_line(command)
             if review.refusal is not None:
                 raise review.refusal.with_traceback(None)
             if not review.is_reading:
@@ -247,7 +325,7 @@ class TronIncident:
     def _bounded(self, output: Output) -> Output:
         chars_max = self._case.options.max_output_chars or OUTPUT_CHARS_DEFAULT
         return Output(
-            _cut(_text(output.stdout), chars_max), _cut(_text(output.stderr), chars_max), output.exit_code
+            cut(text_of(output.stdout), chars_max), cut(text_of(output.stderr), chars_max), output.exit_code
         )
 
     # Judging
@@ -316,76 +394,3 @@ class TronIncident:
             "cluster_summary": self._watch.summary(),
             "done": is_done,
         }
-
-
-class _Review(NamedTuple):
-    """What can be said of a line before it runs."""
-
-    refusal: refusals.Refusal | None
-    is_reading: bool
-    """Whether all of its commands only read objects."""
-
-
-@lru_cache(maxsize=4096)
-def _reviewed(line: str) -> _Review:
-    commands = Terminal.commands(line)
-    try:
-        refusals.check_line(line, commands)
-    except refusals.Refusal as refusal:
-        return _Review(refusal, False)
-    return _Review(None, all(map(only_reads_objects, commands)))
-
-
-class _Price(NamedTuple):
-    refusal: refusals.Refusal | None
-    cost: float
-    is_mutating: bool
-
-
-@lru_cache(maxsize=4096)
-def _priced(argv: tuple[str, ...]) -> _Price:
-    words = list(argv)
-    try:
-        refusals.check_command(words)
-    except refusals.Refusal as refusal:
-        return _Price(refusal, 0.0, False)
-    return _Price(None, price(words), words[:1] == ["kubectl"] and is_mutating(words))
-
-
-class _Meter:
-    """Adds up the prices of the commands that a line really runs; refuses the ones that are out of bounds."""
-
-    __slots__ = ("cost", "has_changed")
-
-    def __init__(self) -> None:
-        self.cost = 0.0
-        self.has_changed = False
-
-    def check(self, argv: list[str]) -> None:
-        """Price one command before it runs.
-
-        Raises:
-            Refusal: if it is out of bounds (it may have come out of a substitution).
-        """
-        known = _priced(tuple(argv))
-        if known.refusal is not None:
-            raise known.refusal.with_traceback(None)
-        self.cost = round(self.cost + known.cost, 3)
-        self.has_changed = self.has_changed or known.is_mutating
-
-
-def _text(text: str) -> str:
-    """Return printable Unicode: bytes that are none (lone surrogates, in the shell's strings) become U+FFFD."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if _BYTES.search(text) else text
-
-
-def _cut(text: str, chars_max: int) -> str:
-    if len(text) <= chars_max:
-        return text
-    head = chars_max * 3 // 4
-    tail = chars_max - head
-    return (
-        f"{text[:head]}\n[... {len(text) - chars_max} characters truncated ...]\n{text[len(text) - tail :]}"
-    )

@@ -9,8 +9,9 @@ from env_core.scenarios import loader
 from env_core.scenarios.platform import DELIVERY, wait_healthy, with_platform
 from env_core.suites._model import ResetOptions
 from env_core.suites.tron import observing
+from env_core.suites.tron._case import Case
 from env_core.suites.tron._scenario import NAMESPACE, Params, Scenario
-from env_core.suites.tron.session import Case, TronIncident
+from env_core.suites.tron.session import TronIncident
 from env_core.verify.checks.keep import baseline_of, elsewhere_of
 from env_core.verify.view import View
 

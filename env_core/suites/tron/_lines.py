@@ -1,0 +1,86 @@
+"""Command lines as actions of the suite: what can be said of one before it runs, its price, and how its output is cut."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from env_core.suites.tron import refusals
+from env_core.suites.tron.pricing import is_mutating, only_reads_objects, price
+from env_core.tools.terminal import Terminal
+
+_BYTES = re.compile("[\ud800-\udfff]")
+
+
+class Review(NamedTuple):
+    """What can be said of a line before it runs."""
+
+    refusal: refusals.Refusal | None
+    is_reading: bool
+    """Whether all of its commands only read objects."""
+
+
+@lru_cache(maxsize=4096)
+def reviewed_line(line: str) -> Review:
+    commands = Terminal.commands(line)
+    try:
+        refusals.check_line(line, commands)
+    except refusals.Refusal as refusal:
+        return Review(refusal, False)
+    return Review(None, all(map(only_reads_objects, commands)))
+
+
+class _Price(NamedTuple):
+    refusal: refusals.Refusal | None
+    cost: float
+    is_mutating: bool
+
+
+@lru_cache(maxsize=4096)
+def _priced(argv: tuple[str, ...]) -> _Price:
+    words = list(argv)
+    try:
+        refusals.check_command(words)
+    except refusals.Refusal as refusal:
+        return _Price(refusal, 0.0, False)
+    return _Price(None, price(words), words[:1] == ["kubectl"] and is_mutating(words))
+
+
+class Meter:
+    """Adds up the prices of the commands that a line really runs; refuses the ones that are out of bounds."""
+
+    __slots__ = ("cost", "has_changed")
+
+    def __init__(self) -> None:
+        self.cost = 0.0
+        self.has_changed = False
+
+    def check(self, argv: list[str]) -> None:
+        """Price one command before it runs.
+
+        Raises:
+            Refusal: if it is out of bounds (it may have come out of a substitution).
+        """
+        known = _priced(tuple(argv))
+        if known.refusal is not None:
+            raise known.refusal.with_traceback(None)
+        self.cost = round(self.cost + known.cost, 3)
+        self.has_changed = self.has_changed or known.is_mutating
+
+
+def text_of(text: str) -> str:
+    """Return printable Unicode: bytes that are none (lone surrogates, in the shell's strings) become U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if _BYTES.search(text) else text
+
+
+def cut(text: str, chars_max: int) -> str:
+    if len(text) <= chars_max:
+        return text
+    head = chars_max * 3 // 4
+    tail = chars_max - head
+    return (
+        f"{text[:head]}\n[... {len(text) - chars_max} characters truncated ...]\n{text[len(text) - tail :]}"
+    )
