@@ -40,6 +40,11 @@ class ApiClient:
         self.user_agent = user_agent
         self.warnings: tuple[str, ...] = ()
 
+    @property
+    def api(self) -> Api:
+        """What answers the calls."""
+        return self._api
+
     def call(
         self,
         verb: str,

@@ -48,9 +48,10 @@ def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Any)
     wanted_version = (scale.get("metadata") or {}).get("resourceVersion")
     if wanted_version and wanted_version != old["metadata"]["resourceVersion"]:
         raise errors.conflict(kind.group, kind.plural, request.name)
-    if not isinstance(replicas, int) or isinstance(replicas, bool):
+    if not isinstance(replicas, int) or isinstance(replicas, bool) or not -(2**31) <= replicas < 2**31:
+        what = f"number {replicas}" if type(replicas) is int else "string"
         raise errors.bad_request(
-            "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"
+            f"json: cannot unmarshal {what} into Go struct field ScaleSpec.spec.replicas of type int32"
         )
     if replicas < 0:
         problem = Problem(

@@ -23,17 +23,27 @@ from env_core.objects.problems import quoted
 from env_core.objects.yamlin import YamlProblem
 from env_core.world import Interrupted, Output
 
+GROUPS = {
+    "Basic Commands (Beginner):": ("create", "expose", "run", "set"),
+    "Basic Commands (Intermediate):": ("explain", "get", "edit", "delete"),
+    "Deploy Commands:": ("rollout", "scale", "autoscale"),
+    "Cluster Management Commands:": (
+        "certificate", "cluster-info", "top", "cordon", "uncordon", "drain", "taint",
+    ),
+    "Troubleshooting and Debugging Commands:": (
+        "describe", "logs", "attach", "exec", "port-forward", "proxy", "cp", "auth", "debug", "events",
+    ),
+    "Advanced Commands:": ("diff", "apply", "patch", "replace", "wait", "kustomize"),
+    "Settings Commands:": ("label", "annotate", "completion"),
+    "Subcommands provided by plugins:": (),
+    "Other Commands:": ("api-resources", "api-versions", "config", "kuberc", "plugin", "version"),
+}  # fmt: skip
+"""The commands of the real binary as its help groups them. Source: k8s.io/kubectl pkg/cmd/cmd.go."""
 COMMAND_ORDER = (
-    "create", "expose", "run", "set",
-    "explain", "get", "edit", "delete",
-    "rollout", "scale", "autoscale",
-    "certificate", "cluster-info", "top", "cordon", "uncordon", "drain", "taint",
-    "describe", "logs", "attach", "exec", "port-forward", "proxy", "cp", "auth", "debug", "events",
-    "diff", "apply", "patch", "replace", "wait", "kustomize",
-    "label", "annotate", "completion",
+    *(name for heading, names in GROUPS.items() if heading != "Other Commands:" for name in names),
     "config", "kuberc", "plugin", "version", "api-versions", "api-resources", "options",
 )  # fmt: skip
-"""All commands of the real binary, in the order of its command groups: suggestions name them in it."""
+"""All commands in the order in which suggestions name them."""
 
 _CONFIG_FLAGS = ("kubeconfig", "context", "cluster", "user", "request-timeout", "server", "token")
 _NO_SERVER = "http://localhost:8080"
@@ -80,8 +90,7 @@ def run(argv: list[str], ctx: Context) -> Output:
     try:
         return _run(argv, ctx, screen)
     except HelpWanted as wanted:
-        order = COMMAND_ORDER if wanted.verb is root() else ()
-        screen.out(help_text(wanted.verb, wanted.path, order))
+        screen.out(help_text(wanted.verb, wanted.path, GROUPS if wanted.verb is root() else None))
         return screen.done()
     except Interrupted:
         raise Interrupted(screen.done(INTERRUPTED)) from None
@@ -143,7 +152,7 @@ def _help(words: list[str], screen: Screen) -> Output:
         names = [word for word in rest if not word.startswith("-")]
         if names:
             screen.out("Unknown help topic {}\n".format(" ".join(f"[`{name}`]" for name in names[:1])))
-        screen.out(help_text(top, "kubectl", COMMAND_ORDER))
+        screen.out(help_text(top, "kubectl", GROUPS))
         return screen.done()
     screen.out(help_text(verb, path))
     return screen.done()
@@ -158,7 +167,7 @@ def _unknown(argv: list[str], screen: Screen) -> Output:
     word = _command_word(argv)
     if word is None:
         parse(top, "kubectl", argv, screen)
-        screen.out(help_text(top, "kubectl", COMMAND_ORDER))
+        screen.out(help_text(top, "kubectl", GROUPS))
         return screen.done()
     if argv[0].startswith("-"):
         screen.err(f"Error: flags cannot be placed before plugin name: {argv[0]}\n")
@@ -225,7 +234,7 @@ def _context(ctx: Context, args: Args, screen: Screen) -> Context:
         api=client_for(ctx, args, screen),
         namespace=namespace,
         is_namespace_explicit=is_explicit,
-        warnings=[],
+        warn=screen.warn,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from env_core.apiserver.client import ApiClient
@@ -68,6 +68,10 @@ class Discovery(Protocol):
         """Return every kind in discovery order."""
 
 
+def _unheard(_text: str) -> None:
+    """Drop a warning that nobody reads."""
+
+
 @dataclass(slots=True)
 class Context:
     """The state of one kubectl invocation."""
@@ -79,7 +83,8 @@ class Context:
     namespace: str
     """The namespace of the current context, or of -n."""
     stdin: str = ""
-    warnings: list[str] = field(default_factory=list)
+    warn: Callable[[str], None] = _unheard
+    """Prints a warning, each text once."""
     user: str = "sre"
     cluster: str = "prod"
     server: str = "https://10.0.0.1:6443"

@@ -49,7 +49,7 @@ def manifest_infos(
         Failure: when a path does not exist.
     """
     if args.has("kustomize") and args.text("kustomize"):
-        raise kustomization_error(ctx, args.text("kustomize"))
+        raise kustomization_missing(ctx, args.text("kustomize"))
     infos, errors = infos_of_paths(ctx, file_paths(ctx, args), validation)
     if label_selector:
         wanted = selectors.parse_labels(label_selector)
@@ -57,14 +57,6 @@ def manifest_infos(
             info for info in infos if wanted.matches((info.found().get("metadata") or {}).get("labels") or {})
         ]
     return infos, errors
-
-
-def kustomization_error(ctx: Context, directory: str) -> Failure:
-    """Return the error of a kustomization that cannot be built; paths are told from the working directory on."""
-    error = kustomization_missing(ctx, directory)
-    if directory.startswith("/"):
-        return error
-    return Failure(error.text.replace(f"lstat {directory}:", f"lstat ./{directory}:"), is_bare=error.is_bare)
 
 
 def infos_of_paths(ctx: Context, paths: Sequence[str], validation: str) -> tuple[list[Info], list[Exception]]:
@@ -96,6 +88,8 @@ def local_objects(ctx: Context, args: Args) -> tuple[list[Object], list[Exceptio
     Raises:
         Failure: when a path does not exist.
     """
+    if args.has("kustomize") and args.text("kustomize"):
+        raise kustomization_missing(ctx, args.text("kustomize"))
     objects: list[Object] = []
     errors: list[Exception] = []
     for path in file_paths(ctx, args):

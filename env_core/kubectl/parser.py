@@ -11,7 +11,7 @@ from typing import Any
 
 from env_core.kubectl.govalues import duration_ms, go_rune, integer
 from env_core.kubectl.screen import Failure, Screen
-from env_core.kubectl.verb import Args, Array, Duration, Flag, Slice, Verb
+from env_core.kubectl.verb import Args, Array, Duration, Flag, Int32, Slice, Verb
 from env_core.objects import gocsv
 from env_core.objects.problems import quoted
 
@@ -88,7 +88,7 @@ def _default(flag: Flag) -> Any:
         return duration_ms(flag.default or "0s")
     if flag.type is bool:
         return bool(flag.default)
-    if flag.type is int:
+    if flag.type in (int, Int32):
         return int(flag.default or 0)
     if flag.type in (Slice, Array):
         return tuple(flag.default or ())
@@ -260,9 +260,11 @@ def _read(flag: Flag, value: str) -> Any:
         if value in FALSE:
             return False
         raise _ValueProblem(f"strconv.ParseBool: parsing {quoted(value)}: invalid syntax")
-    if kind in (int, Duration):
+    if kind in (int, Int32, Duration):
         try:
-            return integer(value) if kind is int else duration_ms(value)
+            if kind is Duration:
+                return duration_ms(value)
+            return integer(value, 32 if kind is Int32 else 64)
         except ValueError as error:
             raise _ValueProblem(str(error)) from None
     if kind is Slice:

@@ -86,6 +86,13 @@ def kind_named(ctx: Context, name: str) -> Kind:
     kind = find_kind(ctx, name)
     if kind is None:
         raise unknown_type(name)
+    if name in kind.short_names:
+        for version, _ in kind.aliases:
+            group = version.rpartition("/")[0]
+            if group != kind.group:
+                ctx.warn(
+                    f'short name "{name}" could also match lower priority resource {kind.plural}.{group}'
+                )
     return kind
 
 
@@ -106,12 +113,13 @@ def select(
     all_namespaces: bool | None = None,
     files: Sequence[str] | None = None,
     default_type: str = "",
+    is_typed: bool = False,
 ) -> Selection:
     """Return what `words` and the selector and file flags of `args` mean.
 
     `allows_no_selector` lets a bare type mean all of its objects; `selects_all` is --all. Flags that the verb
     does not declare count as unset; the keyword arguments replace them. `default_type` is used when the
-    words name objects only (`logs`, `exec`).
+    words name objects only (`logs`, `exec`). `is_typed` is for verbs that know the client's own types only.
 
     Raises:
         Failure: for arguments that make no sense, unknown types and unreadable files.
@@ -128,7 +136,7 @@ def select(
     if files and kustomize:
         raise Failure("only one of -f or -k can be specified")
     if kustomize:
-        raise kustomization_missing(ctx, kustomize)
+        return Selection(is_from_files=True, errors=(kustomization_missing(ctx, kustomize),))
     recursive = args.has("recursive") and args.is_set("recursive")
     paths = [path for name in files for path in expand(ctx, name, recursive)]
     types, names, tuples = _read_words(ctx, words, default_type)
@@ -142,7 +150,7 @@ def select(
         )
     namespace = "" if all_namespaces else ctx.namespace
     if paths:
-        return _by_paths(ctx, paths, types, names, tuples, label_selector)
+        return _by_paths(ctx, paths, types, names, tuples, label_selector, is_typed=is_typed)
     if (
         label_selector
         or field_selector
@@ -231,7 +239,7 @@ def _by_selector(
         raise Failure("selectors and the all flag cannot be used when passing resource/name arguments")
     if not types:
         raise Failure("at least one resource must be specified to use a selector")
-    kinds = [kind_named(ctx, name) for name in types]
+    kinds = dict.fromkeys(kind_named(ctx, name) for name in types)
     return Selection(
         listings=tuple(
             Listing(kind, namespace if kind.is_namespaced else "", label_selector, field_selector)
@@ -290,6 +298,8 @@ def _by_paths(
     names: list[str],
     tuples: list[tuple[str, str]],
     label_selector: str,
+    *,
+    is_typed: bool,
 ) -> Selection:
     if types:
         raise Failure(
@@ -300,7 +310,7 @@ def _by_paths(
     if tuples:
         raise Failure("resource/name arguments cannot be provided when a path is specified")
     wanted = _labels_wanted(label_selector)
-    infos, errors = read_files(ctx, paths)
+    infos, errors = read_files(ctx, paths, is_typed=is_typed)
     if wanted is not None:
         infos = [
             info for info in infos if wanted.matches(info.found().get("metadata", {}).get("labels") or {})

@@ -11,6 +11,10 @@ from env_core.kubectl.screen import Screen
 from env_core.world import Output
 
 
+class Int32:
+    """Flag type of a number with 32 bits; its value is an int."""
+
+
 class Duration:
     """Flag type of a Go duration ("1m30s"); its value is in milliseconds (int)."""
 
@@ -23,7 +27,7 @@ class Array:
     """Flag type of a list that repeats and does not split; its value is a tuple of strings."""
 
 
-FlagType = type[str] | type[bool] | type[int] | type[Duration] | type[Slice] | type[Array]
+FlagType = type[str] | type[bool] | type[int] | type[Int32] | type[Duration] | type[Slice] | type[Array]
 
 
 @dataclass(frozen=True, slots=True)

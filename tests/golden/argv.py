@@ -259,7 +259,7 @@ _DRAWS: Mapping[str, Callable[[Draw, str], list[str]]] = {
     "verb": _one_of("get", "list", "create", "delete", "*", "watch", "patch", "impersonate", "fly", "use"),
     "resource": _one_of("pods", "deployments.apps", "pods/log", "nodes", "*", "secrets/x", "foo", "svc", "/healthz", "deploy", "jobs.batch/status"),
     "user": _one_of("dev", "sre", "system:serviceaccount:default:default", "system:anonymous", "jane"),
-    "verbosity": _words_of("-v 0", "--v=1", "-v x", "--vmodule=x=1", "--warnings-as-errors"),
+    "verbosity": _words_of("-v 0", "--v=0", "-v x", "--vmodule=x=1", "--warnings-as-errors"),
 }  # fmt: skip
 
 

@@ -82,7 +82,7 @@ get -f {file:new}
 get -f {file:wrong}
 get -f {file} -o name
 get -f missing.yaml
-get -f .
+get -f ./{file:own}
 get -f {stdin:own}
 get {type} -f {file:own}
 get -k .
@@ -218,10 +218,10 @@ rollout history {type} {missing}
 rollout history {obj}
 rollout history
 rollout history deploy
-rollout status {workload} --timeout=1s
+rollout status {workload} --timeout=1500ms
 rollout status {workload} --watch=false
 rollout status {workload} --watch=false --revision={number}
-rollout status {obj} --timeout=1s
+rollout status {obj} --timeout=1500ms
 rollout status {type}/{missing}
 rollout status
 rollout undo {workload}
@@ -241,7 +241,7 @@ rollout resume {obj} --dry-run=client
 rollout
 rollout {missing}
 rollout restrat {workload}
-rollout status deploy {name:deployments} extra --timeout=1s
+rollout status deploy {name:deployments} extra --timeout=1500ms
 """
 
 WRITES = """
@@ -264,7 +264,7 @@ delete po {pod} --grace-period=0 --wait=false
 delete po {pod} --grace-period={number} --wait=false
 delete po {pod} --now --wait=false
 delete po {pod} --now --grace-period=5
-delete po {pod} --timeout=1s
+delete po {pod} --timeout=1500ms
 delete {workload} --cascade=orphan --wait=false
 delete {workload} --cascade=foreground --dry-run=server
 delete {workload} --cascade={missing}
@@ -394,7 +394,7 @@ scale {workload} 3
 scale --replicas=3 {type} {missing}
 scale {type} --all --replicas=2
 scale -f {file:own} --replicas=2
-scale {workload} --replicas=5 --timeout=1s
+scale {workload} --replicas=5 --timeout=1500ms
 autoscale {workload} --max=5
 autoscale {workload} --min=2 --max={number} --cpu=80%
 autoscale {workload} --max=5 --cpu-percent=50
@@ -652,18 +652,18 @@ port-forward {workload} --pod-running-timeout=1s
 attach {missing}
 attach {pod} -c nope
 attach
-wait {obj} --for={condition} --timeout=1s
+wait {obj} --for={condition} --timeout=1500ms
 wait {slashed} --for={condition} --timeout=0
-wait {workload} --for=condition=Available --timeout=1s
-wait pod/{pod} --for=condition=Ready --timeout=1s
-wait pod -l {label} --for={condition} --timeout=1s
-wait {type} --all --for={condition} --timeout=1s
-wait {type} {missing} --for=delete --timeout=1s
-wait {type} {missing} --for=condition=Ready --timeout=1s
-wait {type} --for=condition=Ready --timeout=1s
-wait {obj} --timeout=1s
-wait {obj} --for=jsonpath={path} --timeout=1s
-wait --for=delete {obj} --timeout=1s
+wait {workload} --for=condition=Available --timeout=1500ms
+wait pod/{pod} --for=condition=Ready --timeout=1500ms
+wait pod -l {label} --for={condition} --timeout=1500ms
+wait {type} --all --for={condition} --timeout=1500ms
+wait {type} {missing} --for=delete --timeout=1500ms
+wait {type} {missing} --for=condition=Ready --timeout=1500ms
+wait {type} --for=condition=Ready --timeout=1500ms
+wait {obj} --timeout=1500ms
+wait {obj} --for=jsonpath={path} --timeout=1500ms
+wait --for=delete {obj} --timeout=1500ms
 wait
 explain {type} --max-depth=1
 explain {wrong}

@@ -17,7 +17,8 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import Identity
 from env_core.apiserver.server import ApiServer
 from env_core.rest.api import Answer, RestApi, unauthorized
-from env_core.rest.message import HttpRequest, HttpResponse, LogFollow, Upgrade
+from env_core.rest.following import LogFollow
+from env_core.rest.message import HttpRequest, HttpResponse, Upgrade
 from env_core.rest.rendering import status_response
 from env_core.rest.watching import Watch
 from env_core.world import Output
@@ -75,12 +76,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Say nothing."""
 
     def _answer(self) -> None:
-        length = int(self.headers.get("content-length") or 0)
         request = HttpRequest(
             method=self.command,
             target=self.path,
             headers=tuple((name.lower(), value) for name, value in self.headers.items()),
-            body=self.rfile.read(length) if length else b"",
+            body=self._body(),
         )
         answer = self.facade.handle(request)
         try:
@@ -93,6 +93,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 self._send(answer)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
+
+    def _body(self) -> bytes:
+        if self.headers.get("transfer-encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("content-length") or 0))
+        parts: list[bytes] = []
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
 
     def _send(self, answer: HttpResponse) -> None:
         self.send_response(answer.code)
@@ -124,11 +134,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _upgrade(self, request: HttpRequest, upgrade: Upgrade) -> None:
         """Speak v5.channel.k8s.io over a WebSocket: everything that was printed at once, then the status."""
+        failure: dict[str, Any] | None = None
+        output = Output()
         try:
             output = self.facade.upgraded(upgrade)
         except StatusError as error:
-            self._send(status_response(error.status))
-            return
+            if error.reason != "InternalError":
+                self._send(status_response(error.status))
+                return
+            # What goes wrong in the container is told over the connection.
+            failure = error.status
         key = request.header("sec-websocket-key")
         accept = base64.b64encode(hashlib.sha1((key + _WEBSOCKET).encode()).digest()).decode()
         self.send_response(101)
@@ -143,7 +158,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         for channel, text in ((b"\x01", output.stdout), (b"\x02", output.stderr)):
             if text:
                 self._frame(2, channel + text.encode())
-        self._frame(2, b"\x03" + json.dumps(_exit_status(output.exit_code)).encode())
+        self._frame(2, b"\x03" + json.dumps(failure or _exit_status(output.exit_code)).encode())
         self._frame(8, struct.pack(">H", 1000))
         self.close_connection = True
         time.sleep(POLL_S)

@@ -245,13 +245,14 @@ def scratch_directories(text: str) -> str:
 
 
 def unordered(argv: list[str], text: str) -> str:
-    """Sort the lines of logs that come from several containers at a time.
+    """Sort the lines of logs that come from several containers, and of maps that Go prints in any order.
 
     The harness' own specification: "Commands with random order (logs -l, field-selector terms) are compared as sets of
     lines".
     """
     has_many = any(word.startswith(("-l", "--selector", "--all-pods", "--all-containers")) for word in argv)
-    if argv[:1] != ["logs"] or not has_many:
+    is_listing = argv[:1] in (["label"], ["annotate"]) and "--list" in argv
+    if not is_listing and (argv[:1] != ["logs"] or not has_many):
         return text
     return "".join(sorted(text.splitlines(keepends=True)))
 
@@ -308,8 +309,12 @@ def without_prose(text: Value) -> Value:
     """
     if not isinstance(text, str) or not _HELP.search(text):
         return text
-    _, _, listed = text.partition("Available Commands:\n")
-    commands = re.findall(r"^  ([a-z][\w-]*)", listed.partition("\n\n")[0], re.MULTILINE)
+    groups = re.findall(r"^(\w[\w ()]*):((?:\n  [a-z][\w-]* .*)*)$", text, re.MULTILINE)
+    commands = [
+        [heading, *re.findall(r"^  ([a-z][\w-]*)", listed, re.MULTILINE)]
+        for heading, listed in groups
+        if "ommands" in heading
+    ]
     return {**interface_of(text), "commands": commands}
 
 

@@ -9,6 +9,7 @@ from env_core.apiserver.request import Options
 from env_core.kubectl.cascade import CASCADE, cascade_of
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
+from env_core.kubectl.raw import body_of, check, send
 from env_core.kubectl.resolve import Info, Selection, info_of, kind_label, select
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import (
@@ -39,6 +40,12 @@ DELETE_FLAGS = (
 
 
 def _run(ctx: Context, args: Args) -> Output:
+    if "raw" in args.given:
+        if args.is_set("interactive"):
+            raise Failure("--interactive can not be used with --raw")
+        check(args)
+        files = args.items("filename")
+        return send(ctx, args, "DELETE", body_of(ctx, files[0]) if files else "")
     policy = cascade_of(args)
     grace = args.number("grace-period")
     by_selector = args.is_set("all") or bool(args.text("selector")) or bool(args.text("field-selector"))

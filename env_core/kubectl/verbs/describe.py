@@ -7,8 +7,9 @@ from env_core.kinds._policy_unstructured import describe_unstructured
 from env_core.kubectl.context import Context
 from env_core.kubectl.reader import ClientReader
 from env_core.kubectl.resolve import Info, kind_named, select
-from env_core.kubectl.screen import Failure, raise_all
+from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import ALL_NAMESPACES, CHUNK_SIZE, FILE_FLAGS, SELECTOR, Args, Flag, Verb
+from env_core.kubectl.writes import raise_listed
 from env_core.world import Output
 
 _MISSING = (
@@ -34,7 +35,7 @@ def _run(ctx: Context, args: Args) -> Output:
     if not infos and not errors:
         where = "" if args.is_set("all-namespaces") else f" in {ctx.namespace} namespace."
         args.screen.err(f"No resources found{where}\n")
-    raise_all(errors)
+    raise_listed(errors)
     return args.screen.done()
 
 
@@ -44,6 +45,8 @@ def _is_not_found(error: Exception) -> bool:
 
 def _describe_prefix(ctx: Context, args: Args, type_name: str, prefix: str, error: Exception) -> Output:
     """Describe every object whose name starts with `prefix`; without any, the object is not found."""
+    if "/" in type_name:
+        raise error
     kind = kind_named(ctx, type_name)
     namespace = ctx.namespace if kind.is_namespaced and not args.is_set("all-namespaces") else ""
     found = [

@@ -5,9 +5,15 @@ Source: k8s.io/kubectl pkg/explain/v2 templates/plaintext.tmpl.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.schema import Field, GoType, StructType, schema_for
 from env_core.kubectl.context import Context
+from env_core.kubectl.output._jsonpath_nodes import Field as PathField
+from env_core.kubectl.output._jsonpath_nodes import JSONPathError, Node
+from env_core.kubectl.output._jsonpath_nodes import Sequence as NodeSequence
+from env_core.kubectl.output._jsonpath_parser import parse_nodes
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Flag, Verb
 from env_core.kubectl.verbs._explain_openapi2 import inner_struct, render
@@ -37,7 +43,7 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure("--max-depth requires --recursive")
     if args.number("max-depth") < 0:
         raise Failure("--max-depth must be non-negative")
-    kind, path = _target(ctx, words[0])
+    kind, path = _target(ctx, args, words[0])
     wanted = args.text("api-version")
     if wanted and wanted != kind.api_version:
         found = next(
@@ -79,14 +85,46 @@ def _run(ctx: Context, args: Args) -> Output:
     return screen.done()
 
 
-def _target(ctx: Context, word: str) -> tuple[Kind, list[str]]:
-    """Return the type and the path below it; a group may stand between them."""
-    parts = word.split(".")
-    for count in range(len(parts), 0, -1):
-        kind = ctx.discovery.find(".".join(parts[:count]))
-        if kind is not None:
-            return kind, parts[count:]
-    raise Failure(f"the server doesn't have a resource type {quoted(parts[0])}", is_bare=True)
+def _target(ctx: Context, args: Args, word: str) -> tuple[Kind, list[str]]:
+    """Return the type and the path below it; a plural may have its group behind it.
+
+    Raises:
+        Failure: for what is no path, and for a type that the server does not have.
+
+    Source: k8s.io/kubectl pkg/explain explain.go (SplitAndParseResourceRequestWithMatchingPrefix).
+    """
+    nodes = _path_nodes(word)
+    resource = _field_names(nodes[:1], "first node must be field node")[0]
+    if not resource:
+        raise Failure("a resource must be present, got: /, Resource=")
+    kind = ctx.discovery.find(resource)
+    if kind is None:
+        raise Failure(f"the server doesn't have a resource type {quoted(resource)}", is_bare=True)
+    if args.text("api-version"):
+        return kind, _field_names(nodes[1:], "all nodes must be field nodes")
+    for candidate in ctx.discovery.all():
+        if candidate.plural == kind.plural and word.startswith(candidate.resource):
+            rest = word[len(candidate.resource) :]
+            below = _path_nodes(rest)[1:] if rest else ()
+            return candidate, _field_names(below, "first node must be field node")
+    return kind, _field_names(nodes[1:], "first node must be field node")
+
+
+def _path_nodes(text: str) -> Sequence[Node]:
+    try:
+        parsed = parse_nodes("{." + text.removesuffix(".") + "}")
+    except JSONPathError as error:
+        raise Failure(str(error)) from None
+    first = parsed[0] if len(parsed) == 1 else None
+    if not isinstance(first, NodeSequence):
+        raise Failure("must pass in 1 jsonpath string")
+    return first.nodes
+
+
+def _field_names(nodes: Sequence[Node], problem: str) -> list[str]:
+    if not all(isinstance(node, PathField) for node in nodes):
+        raise Failure(f"invalid jsonpath syntax, {problem}")
+    return [node.name for node in nodes if isinstance(node, PathField)]
 
 
 def _type_name(go_type: GoType) -> str:

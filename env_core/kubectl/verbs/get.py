@@ -11,6 +11,7 @@ from env_core.kubectl.klog import klog_line
 from env_core.kubectl.output import sortby
 from env_core.kubectl.output.printing import GET_FORMATS, as_list, object_printer, output_format
 from env_core.kubectl.output.table import TableOptions, format_table, without_columns
+from env_core.kubectl.raw import check, send
 from env_core.kubectl.resolve import Info, Listing, Selection, select
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import (
@@ -26,7 +27,8 @@ from env_core.kubectl.verb import (
     Slice,
     Verb,
 )
-from env_core.kubectl.verbs import _get_raw, _get_watch
+from env_core.kubectl.verbs import _get_watch
+from env_core.kubectl.writes import raise_listed
 from env_core.world import Object, Output
 
 _HINT = 'You must specify the type of resource to get. Use "kubectl api-resources" for a complete list of supported resources.\n\n'
@@ -35,6 +37,9 @@ _MISSING = (
     'Use "kubectl explain <resource>" for a detailed description of that resource (e.g. kubectl explain pods).\n'
     "See 'kubectl get -h' for help and examples"
 )
+
+
+_TABLE: Object = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "1"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,18 @@ class _Block:
 
 def _run(ctx: Context, args: Args) -> Output:
     screen = args.screen
-    if "raw" in args.given:
-        return _get_raw.run(ctx, args)
     words = args.positional
+    if "raw" in args.given:
+        if words:
+            raise Failure("arguments may not be passed when --raw is specified")
+        if args.is_set("watch") or args.is_set("watch-only") or args.text("selector"):
+            raise Failure(
+                "--raw may not be specified with other flags that filter the server request or alter the output"
+            )
+        check(args, most_files=len(args.items("filename")))
+        return send(ctx, args, "GET")
+    if args.is_set("output-watch-events") and not (args.is_set("watch") or args.is_set("watch-only")):
+        raise Failure("--output-watch-events option can only be used with --watch or --watch-only")
     if not words and not args.items("filename") and not args.text("kustomize"):
         screen.err(_HINT)
         raise Failure(_MISSING)
@@ -57,6 +71,10 @@ def _run(ctx: Context, args: Args) -> Output:
         ctx.is_namespace_explicit = False
     chosen = output_format(args)
     is_table = chosen in ("", "wide")
+    if args.is_set("show-labels") and not is_table:
+        raise Failure(f"--show-labels option cannot be used with {chosen} printer")
+    if args.items("label-columns") and chosen.startswith("custom-columns"):
+        raise Failure(f"--label-columns option cannot be used with {chosen} printer")
     selection = select(ctx, args, words, allows_no_selector=True)
     if args.is_set("watch") or args.is_set("watch-only"):
         return _get_watch.run(ctx, args, selection)
@@ -108,6 +126,8 @@ def _print_tables(ctx: Context, args: Args, selection: Selection) -> None:
             blocks.append(_Block(item.kind, objects))
     now_ms = ctx.clock.now_ms
     field = args.text("sort-by")
+    if field and len(found) > 1:
+        _check_sortable(field)
     has_output = False
     for block in blocks:
         kind = block.kind if args.is_set("server-print") else without_columns(block.kind)
@@ -123,11 +143,23 @@ def _print_tables(ctx: Context, args: Args, selection: Selection) -> None:
     if not has_output and not errors and not args.is_set("ignore-not-found"):
         is_namespaced = all(item.kind.is_namespaced for item in found)
         print_nothing_found(ctx, args, is_namespaced=is_namespaced and not args.is_set("all-namespaces"))
-    raise_all(errors)
+    raise_listed(errors)
+
+
+def _check_sortable(field: str) -> None:
+    """Refuse to sort several tables: the field is looked for in the tables, not in their rows.
+
+    Raises:
+        Failure: nearly always.
+    """
+    try:
+        sortby.sort_objects([_TABLE, _TABLE], field)
+    except sortby.SortError as error:
+        raise Failure(str(error)) from None
 
 
 def _in_order(ctx: Context, objects: list[Object], field: str) -> list[Object]:
-    if not field or not objects:
+    if not field or len(objects) < 2:
         return objects
     try:
         return sorted_objects(ctx, objects, field, of_rows=True)

@@ -8,7 +8,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import LogOptions
 from env_core.kubectl import pods
 from env_core.kubectl.context import Context
-from env_core.kubectl.resolve import Info, select_one
+from env_core.kubectl.resolve import Info, Listing, kind_named, select_one
 from env_core.kubectl.screen import Failure, usage_failure
 from env_core.kubectl.verb import SELECTOR, Args, Duration, Flag, Verb
 from env_core.kubectl.verbs._streams import Source, follow, prefixed
@@ -40,7 +40,7 @@ def _run(ctx: Context, args: Args) -> Output:
     if args.is_set("all-containers") and container:
         raise Failure(f"--all-containers=true should not be specified with container name {container}")
     if selector:
-        found = ctx.api.list("pods", ctx.namespace, label_selector=selector)
+        found = Listing(kind_named(ctx, "pods"), ctx.namespace, selector).fetch(ctx)
         if not found:
             args.screen.err(f"No resources found in {ctx.namespace} namespace.\n")
         sources = [source for pod in found for source in _sources(args, pod, container)]

@@ -10,6 +10,7 @@ from env_core.kubectl.dry_run import dry_run_of
 from env_core.kubectl.last_applied import saved
 from env_core.kubectl.manifest_targets import check_files_named, manifest_infos
 from env_core.kubectl.output.printing import Printer
+from env_core.kubectl.raw import body_of, check, send
 from env_core.kubectl.resolve import Info, Selection
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import (
@@ -51,6 +52,9 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure("--timeout must have --force specified")
     if is_forced and dry_run:
         raise Failure("--dry-run can not be used when --force is set")
+    if "raw" in args.given:
+        check(args, least_files=1)
+        return send(ctx, args, "PUT", body_of(ctx, args.items("filename")[0]))
     if is_forced:
         return _force(ctx, args, printer, validation)
     infos, read_errors = manifest_infos(ctx, args, validation=validation)

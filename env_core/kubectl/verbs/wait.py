@@ -38,6 +38,11 @@ _NO_VALUE = (
     "jsonpath wait has to have a value after equal sign, like --for=jsonpath='{.status.readyReplicas}'=3"
 )
 
+_JSONPATH_FORM = (
+    "jsonpath wait format must be --for=jsonpath='{.status.readyReplicas}'=3 or "
+    "--for=jsonpath='{.status.readyReplicas}'"
+)
+
 _Check = Callable[[Object], bool]
 
 
@@ -146,26 +151,20 @@ def _jsonpath(text: str) -> _Check:
 
 def _split_jsonpath(text: str) -> tuple[str, str | None]:
     """Return the expression, braces added, and the value after it; None when there is none."""
-    depth = 0
-    end = len(text)
-    for index, char in enumerate(text):
-        if char == "{":
-            depth += 1
-        elif char == "}":
-            depth -= 1
-        elif char == "=" and depth == 0:
-            end = index
-            break
-    expression, rest = text[:end], text[end:]
+    # Split at single signs only; two in a row belong to the expression.
+    parts = [part.replace("\0", "==") for part in text.replace("==", "\0").split("=")]
+    if len(parts) > 2:
+        raise Failure(_JSONPATH_FORM)
+    expression = parts[0]
     if not expression:
         raise Failure("jsonpath expression cannot be empty")
     try:
         expression = jsonpath.relaxed(expression)
     except jsonpath.JSONPathError as error:
         raise Failure(str(error)) from None
-    if not rest:
+    if len(parts) == 1:
         return expression, None
-    value = rest[1:].strip("'\"")
+    value = parts[1].strip("'\"")
     if not value:
         raise Failure(_NO_VALUE)
     return expression, value

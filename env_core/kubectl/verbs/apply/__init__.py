@@ -139,6 +139,15 @@ def _apply(ctx: Context, args: Args, info: Info, dry_run: str, validation: str) 
     """Return what happened and the object, as the server has it or as it would be."""
     manifest = info.found()
     if not info.name:
+        raise with_source(
+            "retrieving",
+            "",
+            Failure(
+                f"error when retrieving current configuration of:\n{describe_target(info)}\n"
+                f'from server for: "{info.source}": resource name may not be empty'
+            ),
+        )
+    if not info.name:
         generated = (manifest.get("metadata") or {}).get("generateName")
         if generated:
             raise Failure(f"from {generated}: cannot use generate name with apply")

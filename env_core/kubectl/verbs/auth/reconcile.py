@@ -10,7 +10,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import Options
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
-from env_core.kubectl.manifest_targets import check_files_named, manifest_infos
+from env_core.kubectl.manifest_targets import check_files_named, local_objects
 from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import DRY_RUN, FILE_FLAGS, PRINT_FLAGS, Args, Flag, Verb
@@ -39,12 +39,19 @@ def _run(ctx: Context, args: Args) -> Output:
     dry_run = dry_run_of(ctx, args)
     if dry_run == "server":
         raise Failure("--dry-run=server for command reconcile is not supported yet")
-    infos, errors = manifest_infos(ctx, args, validation="Ignore")
+    objects, errors = local_objects(ctx, args)
     printer = result_printer_of(ctx, args, dry_run, is_typed=True)("reconciled")
-    for info in infos:
-        if info.kind.group != _GROUP:
+    for obj in objects:
+        kind = ctx.discovery.by_gvk(obj.get("apiVersion", ""), obj.get("kind", ""))
+        if kind is None or kind.group != _GROUP:
             continue
+        metadata = obj.get("metadata") or {}
+        # Nothing asks the server where such objects live: those without a namespace have none.
+        info = Info(kind, metadata.get("namespace") or "", metadata.get("name") or "", obj)
         is_role = info.kind.kind in ("Role", "ClusterRole")
+        if kind.is_namespaced and not info.namespace and not dry_run:
+            errors.append(Failure("resource name may not be empty"))
+            continue
         try:
             result = _reconciled(ctx, args, info, is_role=is_role, is_dry=bool(dry_run))
         except StatusError as error:
@@ -63,7 +70,9 @@ def _reconciled(ctx: Context, args: Args, info: Info, *, is_role: bool, is_dry: 
         StatusError: when the server refuses.
     """
     wanted = as_typed(info.found())
-    existing = ctx.api.find(info.kind.resource, info.namespace, info.name)
+    existing = None
+    if info.namespace or not info.kind.is_namespaced:
+        existing = ctx.api.find(info.kind.resource, info.namespace, info.name)
     listed = "rules" if is_role else "subjects"
     if existing is None:
         result = _Result(wanted, "create", missing=wanted.get(listed) or [])

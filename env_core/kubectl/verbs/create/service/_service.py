@@ -66,7 +66,8 @@ def _port(text: str, node_port: int) -> Object:
             raise Failure(",".join(complaints))
     found: Object = {"name": text.replace(":", "-"), "port": port, "protocol": "TCP", "targetPort": target}
     if node_port:
-        found["nodePort"] = node_port
+        # Go's int32(): what does not fit wraps around.
+        found["nodePort"] = (node_port + 2**31) % 2**32 - 2**31
     return found
 
 
