@@ -17,6 +17,22 @@ def is_trusted(request: ApiRequest) -> bool:
     return request.identity.name.startswith("system:")
 
 
+def decode_part(request: ApiRequest, group: str, version: str, kind: str) -> Object:
+    """Return the body of a subresource that takes a kind of its own (Eviction, Binding, Scale) in normal form.
+
+    Raises:
+        StatusError: BadRequest, in the server's words.
+    """
+    body = request.body
+    if isinstance(body, dict) and is_trusted(request):
+        return body
+    if body is None:
+        body = {}
+    if not isinstance(body, (dict, str, bytes)):
+        raise errors.bad_request("the body of the request must be an object")
+    return decode(body, group, version, kind, request.options.field_validation).object
+
+
 def decode_body(request: ApiRequest, kind: Kind, body: Any) -> tuple[Object, tuple[str, ...]]:
     """Return the body as an object in normal form, and the warnings about it.
 

@@ -15,38 +15,63 @@ if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
 
 
+NAMESPACES = "namespaces"
+ANSWERED_WHOLE = frozenset(
+    {
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "podtemplates",
+        "resourcequotas",
+        "serviceaccounts",
+        "services",
+    }
+)
+"""Resources whose deletion answers the object; that of others answers a Status. Source: the recorded OpenAPI documents."""
+
+
 def delete(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Delete an object, at once or gracefully, as its kind, finalizers and the options say."""
     old = reading.existing(server, request, kind)
     options = request.options
     metadata = old["metadata"]
-    if options.precondition_uid and options.precondition_uid != metadata["uid"]:
-        why = f"Precondition failed: UID in precondition: {options.precondition_uid}, UID in object meta: {metadata['uid']}"
-        raise errors.conflict(kind.group, kind.plural, request.name, why)
-    if (
-        options.precondition_resource_version
-        and options.precondition_resource_version != metadata["resourceVersion"]
-    ):
-        why = (
-            f"Precondition failed: ResourceVersion in precondition: {options.precondition_resource_version}, "
-            f"ResourceVersion in object meta: {metadata['resourceVersion']}"
-        )
-        raise errors.conflict(kind.group, kind.plural, request.name, why)
+    _check_preconditions(kind, metadata, options)
     admit_validating(server, attributes_of(server, request, kind, "DELETE", None, old), None)
     finalizers = _deletion_finalizers(metadata.get("finalizers", []), options.propagation_policy)
     grace = _grace(kind, old, options)
-    if options.dry_run:
-        return ApiResponse(200, old)
-    holds_namespace = kind.resource == "namespaces" and bool((old.get("spec") or {}).get("finalizers"))
+    holds_namespace = kind.resource == NAMESPACES and bool((old.get("spec") or {}).get("finalizers"))
     if not finalizers and grace == 0 and not holds_namespace:
-        server.store.remove(kind.resource, metadata.get("namespace", ""), request.name)
-        return ApiResponse(200, _deleted_status(kind, old))
-    marked = _marked(server, old, finalizers, grace)
+        if not options.dry_run:
+            server.store.remove(kind.resource, metadata.get("namespace", ""), request.name)
+        if kind.resource not in ANSWERED_WHOLE:
+            return ApiResponse(200, _deleted_status(kind, old))
+        return ApiResponse(200, old if kind.grace is None else _marked(server, kind, old, finalizers, 0))
+    marked = _marked(server, kind, old, finalizers, grace)
     if marked is not old:
-        if kind.resource == "namespaces":
+        if kind.resource == NAMESPACES:
             marked = {**marked, "status": {**marked.get("status", {}), "phase": "Terminating"}}
-        marked = server.store.put(kind.resource, marked)
+        if not options.dry_run:
+            marked = server.store.put(kind.resource, marked)
     return ApiResponse(200, marked)
+
+
+def _check_preconditions(kind: Kind, metadata: Object, options: Options) -> None:
+    """Refuse to delete another object than the one that is meant. Source: k8s.io/apiserver pkg/registry/rest/delete.go."""
+    for field, given, found, guess in (
+        ("UID", options.precondition_uid, metadata["uid"], "deleted and then recreated"),
+        (
+            "ResourceVersion",
+            options.precondition_resource_version,
+            metadata["resourceVersion"],
+            "modified",
+        ),
+    ):
+        if given and given != found:
+            why = (
+                f"the {field} in the precondition ({given}) does not match the {field} in record ({found}). "
+                f"The object might have been {guess}"
+            )
+            raise errors.conflict(kind.group, kind.kind, metadata["name"], why)
 
 
 def delete_collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -84,7 +109,7 @@ def _grace(kind: Kind, old: Object, options: Options) -> int:
     return wanted
 
 
-def _marked(server: ApiServer, old: Object, finalizers: list[str], grace: int) -> Object:
+def _marked(server: ApiServer, kind: Kind, old: Object, finalizers: list[str], grace: int) -> Object:
     metadata = old["metadata"]
     changed = dict(metadata)
     if finalizers != metadata.get("finalizers", []):
@@ -92,7 +117,8 @@ def _marked(server: ApiServer, old: Object, finalizers: list[str], grace: int) -
     if "deletionTimestamp" not in metadata:
         # The timestamp is when the object is meant to be gone: now plus the grace period.
         changed["deletionTimestamp"] = rfc3339(server.loop.now_ms + grace * 1000)
-        changed["deletionGracePeriodSeconds"] = grace
+        if kind.resource != NAMESPACES:
+            changed["deletionGracePeriodSeconds"] = grace
         if "generation" in metadata:
             changed["generation"] = metadata["generation"] + 1
     elif grace < metadata.get("deletionGracePeriodSeconds", 0):

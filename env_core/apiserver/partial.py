@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from env_core.apiserver import errors, patching, reading
-from env_core.apiserver.decoding import decode_body
+from env_core.apiserver.decoding import decode_body, decode_part
 from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind, SubresourceWrite
 from env_core.apiserver.replacing import refuse, replace, spec_changed
@@ -41,18 +41,12 @@ def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: Sub
 def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Any) -> ApiResponse:
     """Write the replicas of an object's scale."""
     assert kind.scale is not None
-    if not isinstance(scale, dict):
-        raise errors.bad_request("the body of a scale request must be an object")
+    scale = decode_part(request._replace(body=scale), "autoscaling", "v1", "Scale")
     old = reading.existing(server, request, kind)
     replicas = (scale.get("spec") or {}).get("replicas", 0)
     wanted_version = (scale.get("metadata") or {}).get("resourceVersion")
     if wanted_version and wanted_version != old["metadata"]["resourceVersion"]:
         raise errors.conflict(kind.group, kind.plural, request.name)
-    if not isinstance(replicas, int) or isinstance(replicas, bool) or not -(2**31) <= replicas < 2**31:
-        what = f"number {replicas}" if type(replicas) is int else "string"
-        raise errors.bad_request(
-            f"json: cannot unmarshal {what} into Go struct field ScaleSpec.spec.replicas of type int32"
-        )
     if replicas < 0:
         problem = Problem(
             "FieldValueInvalid", "spec.replicas", str(replicas), "must be greater than or equal to 0"

@@ -11,6 +11,7 @@ from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH,
 from env_core.apiserver.schema import schema_for
 from env_core.apiserver.strict import Decoded, decode_json_patched, decode_strategic_patched
 from env_core.objects._patch_problem import PatchError
+from env_core.objects.gojson import syntax_problem
 from env_core.objects.patch_json import apply_json_patch, read_json_patch
 from env_core.objects.patch_merge import apply_merge_patch, read_merge_patch
 from env_core.objects.patch_strategic import apply_strategic_patch, merge_strategic_patch
@@ -27,6 +28,8 @@ def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
     """
     schema = schema_for(kind.group, kind.version, kind.kind)
     body = request.body
+    if isinstance(body, (str, bytes)) and syntax_problem(body):
+        raise errors.bad_request("invalid JSON patch")
     try:
         if request.content_type == STRATEGIC_PATCH and schema is not None:
             if isinstance(body, (str, bytes)):

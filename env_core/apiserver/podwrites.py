@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from env_core.apiserver import deleting, errors, reading
+from env_core.apiserver.decoding import decode_part, is_trusted
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.objects import selectors
@@ -24,7 +25,10 @@ BUDGETS = "poddisruptionbudgets.policy"
 
 def _bind(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     pod = reading.existing(server, request, kind)
-    node = request.body["target"]["name"]
+    body = decode_part(request, "", "v1", "Binding")
+    node = (body.get("target") or {}).get("name", "")
+    if not node:
+        raise errors.StatusError(errors.status(500, "", "target.name: Required value"))
     if pod["spec"].get("nodeName"):
         why = f"pod {request.name} is already assigned to node {quoted_node(pod)}"
         raise errors.conflict("", "pods/binding", request.name, why)
@@ -53,7 +57,9 @@ def quoted_node(pod: Object) -> str:
 def _evict(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Evict a pod if its disruption budgets allow it. Source: tests/golden/l0/api_errors.jsonl.gz, ids eviction/."""
     pod = reading.existing(server, request, kind)
-    body = request.body or {}
+    body = decode_part(request, "policy", "v1", "Eviction")
+    if not is_trusted(request) and (body.get("metadata") or {}).get("name", "") != request.name:
+        raise errors.bad_request("name in URL does not match name in Eviction object")
     delete_options = body.get("deleteOptions") or {}
     options = Options(
         grace_period_seconds=delete_options.get("gracePeriodSeconds"),

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from env_core.apiserver import errors, paging
+from env_core.apiserver import errors, paging, podlogs
 from env_core.apiserver.kind import DEFAULT_FIELD_LABELS, Kind
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.objects import selectors
 from env_core.objects.problems import quoted
-from env_core.world import Object, Output
+from env_core.world import Object
 
 if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
@@ -40,6 +40,8 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
         raise errors.resource_unknown()
+    if subresource == "log":
+        podlogs.check_options(request)
     if request.options.resource_version:
         paging.check_not_future(server.store, paging.version_of(request.options.resource_version))
     found = server.view(kind, existing(server, request, kind))
@@ -48,8 +50,7 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     if subresource == "scale":
         return ApiResponse(200, scale_of(kind, found))
     if subresource == "log":
-        assert server.backend is not None
-        return ApiResponse(200, {}, output=Output(stdout=server.backend.log(found, request)))
+        return podlogs.answer(server, found, request)
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
 
 

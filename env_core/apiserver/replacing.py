@@ -9,8 +9,9 @@ from env_core.apiserver.admitting import admit, admit_validating, attributes_of
 from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta_update
+from env_core.apiserver.paging import uint_problem
 from env_core.apiserver.request import ApiRequest, ApiResponse
-from env_core.objects.problems import Problem
+from env_core.objects.problems import Problem, invalid
 from env_core.world import Object
 
 if TYPE_CHECKING:
@@ -41,11 +42,13 @@ def replace(
     old_metadata = old["metadata"]
     wanted_version = metadata.get("resourceVersion")
     if wanted_version and wanted_version != old_metadata["resourceVersion"]:
+        problem = uint_problem(wanted_version)
+        if problem:
+            raise errors.StatusError(errors.status(500, "", problem))
         raise errors.conflict(kind.group, kind.plural, request.name)
     wanted_uid = metadata.get("uid")
     if wanted_uid and wanted_uid != old_metadata["uid"]:
-        why = f"Precondition failed: UID in precondition: {wanted_uid}, UID in object meta: {old_metadata['uid']}"
-        raise errors.conflict(kind.group, kind.plural, request.name, why)
+        raise _other_object(request, kind, wanted_uid, old_metadata)
     if request.subresource == "status":
         body = _status_write(kind, old, body)
         if body is old:
@@ -63,6 +66,19 @@ def replace(
     if request.options.dry_run:
         return ApiResponse(200, body, all_warnings)
     return ApiResponse(200, server.view(kind, stored(server, kind, body)), all_warnings)
+
+
+def _other_object(request: ApiRequest, kind: Kind, uid: str, old_metadata: Object) -> errors.StatusError:
+    """Return the refusal to write an object by another one's uid; a patch may not change it."""
+    if request.verb == "patch":
+        problem = invalid("metadata.uid", uid, "field is immutable")
+        return errors.invalid(kind.group, kind.kind, request.name, [problem])
+    place = f"{request.namespace}/" if kind.is_namespaced else ""
+    why = (
+        f"StorageError: invalid object, Code: 4, Key: /registry/{kind.plural}/{place}{request.name}, ResourceVersion: 0, "
+        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {old_metadata['uid']}"
+    )
+    return errors.conflict(kind.group, kind.plural, request.name, why)
 
 
 def _status_write(kind: Kind, old: Object, body: Object) -> Object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -34,6 +35,10 @@ class WatchEvent(NamedTuple):
 
 
 Subscriber = Callable[[WatchEvent], None]
+
+
+def _revision_of(event: WatchEvent) -> int:
+    return event.revision
 
 
 def _directory(namespace: str) -> str:
@@ -164,11 +169,14 @@ class Store:
 
     def events_since(self, revision: int) -> tuple[WatchEvent, ...] | None:
         """Return the changes after `revision`, or None when some of them are no longer kept."""
-        log = (*self._old_log, *self._log)
+        own = self._log
+        if own and own[0].revision <= revision + 1:
+            return tuple(own[bisect_right(own, revision, key=_revision_of) :])
+        log = (*self._old_log, *own)
         # Before its first revision the store was empty, so nothing is missing from there.
         if log and log[0].revision > max(revision, FIRST_REVISION) + 1:
             return None
-        return tuple(event for event in log if event.revision > revision)
+        return log[bisect_right(log, revision, key=_revision_of) :]
 
     # Writing
 

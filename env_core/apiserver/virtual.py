@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from env_core.apiserver import errors, reading
+from env_core.apiserver.decoding import decode_body
 from env_core.apiserver.kind import Column, Kind
 from env_core.apiserver.request import ApiRequest, Identity
 from env_core.apiserver.server import ApiServer, Virtual
@@ -57,20 +58,18 @@ KINDS = (
 )
 
 
-def _body(request: ApiRequest) -> Object:
-    if not isinstance(request.body, dict):
-        raise errors.bad_request("the body of a review must be an object")
-    return request.body
+def _body(request: ApiRequest, kind: Kind) -> Object:
+    return decode_body(request, kind, request.body)[0]
 
 
 def _self_access(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
-    body = _body(request)
+    body = _body(request, kind)
     spec = body.get("spec") or {}
     return _decided(server, kind, body, spec, request.identity)
 
 
 def _subject_access(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
-    body = _body(request)
+    body = _body(request, kind)
     spec = body.get("spec") or {}
     identity = Identity(spec.get("user", ""), tuple(spec.get("groups", ())), spec.get("uid", ""))
     return _decided(server, kind, body, spec, identity)
@@ -104,7 +103,7 @@ def _decided(server: ApiServer, kind: Kind, body: Object, spec: Object, identity
 
 
 def _self_rules(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
-    spec = _body(request).get("spec") or {}
+    spec = _body(request, kind).get("spec") or {}
     status = server.authorizer.rules_for(request.identity, spec.get("namespace", ""))
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {}, "spec": {}, "status": status}
 

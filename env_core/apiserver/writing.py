@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from env_core.apiserver import errors, patching, reading
@@ -11,9 +12,10 @@ from env_core.apiserver.deleting import delete, delete_collection
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta
 from env_core.apiserver.partial import update_scale, write_part
-from env_core.apiserver.podwrites import POD_SUBRESOURCES
+from env_core.apiserver.podwrites import POD_SUBRESOURCES, Handler
 from env_core.apiserver.replacing import SERVER_SET, refuse, replace, without_status
 from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.apiserver.tokens import issue
 from env_core.objects.problems import Problem
 from env_core.sim import ids
 from env_core.sim.timefmt import rfc3339
@@ -24,6 +26,25 @@ if TYPE_CHECKING:
 
 
 GENERATED_NAME_LENGTH_MAX = 63 - 5
+_PARTS: Mapping[tuple[str, str], Handler] = {
+    **{("pods", name): handler for name, handler in POD_SUBRESOURCES.items()},
+    ("serviceaccounts", "token"): issue,
+}
+"""Subresources that are no part of the object."""
+CREATED_BY_UPDATE = frozenset(
+    {
+        "clusterrolebindings.rbac.authorization.k8s.io",
+        "clusterroles.rbac.authorization.k8s.io",
+        "endpoints",
+        "events",
+        "leases.coordination.k8s.io",
+        "limitranges",
+        "rolebindings.rbac.authorization.k8s.io",
+        "roles.rbac.authorization.k8s.io",
+        "services",
+    }
+)
+"""Resources that a PUT creates where there is none. Source: AllowCreateOnUpdate of k8s.io/kubernetes pkg/registry."""
 
 
 def write(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -37,8 +58,8 @@ def _written(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
         raise errors.resource_unknown()
-    if kind.resource == "pods" and subresource in POD_SUBRESOURCES:
-        return POD_SUBRESOURCES[subresource](server, request, kind)
+    if subresource and (handler := _PARTS.get((kind.resource, subresource))) is not None:
+        return handler(server, request, kind)
     if subresource in kind.writes:
         return write_part(server, request, kind, kind.writes[subresource])
     if request.verb not in kind.verbs and not subresource:
@@ -143,8 +164,17 @@ def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         return update_scale(server, request, kind, request.body)
     body, warnings = decode_body(request, kind, request.body)
     name = (body.get("metadata") or {}).get("name", "")
+    if not name:
+        why = (
+            f"the name of the object ({request.name} based on URL) was undeterminable: name must be provided"
+        )
+        raise errors.bad_request(why)
     if name != request.name:
         raise _wrong_name(name, request)
+    if kind.resource in CREATED_BY_UPDATE and not request.subresource:
+        namespace = request.namespace if kind.is_namespaced else ""
+        if server.store.get(kind.resource, namespace, name) is None:
+            return create(server, request, kind)
     old = reading.existing(server, request, kind)
     return replace(server, request, kind, old, body, warnings)
 

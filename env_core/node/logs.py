@@ -36,12 +36,10 @@ def _chosen(pod: Object, name: str) -> str:
     regular = [container["name"] for container in spec["containers"]]
     if len(regular) == 1:
         return str(regular[0])
-    init = [container["name"] for container in spec.get("initContainers") or ()]
-    listed = " ".join(regular)
-    text = f"a container name must be specified for pod {pod_name}, choose one of: [{listed}]"
-    if init:
-        text += f" or one of the init containers: [{' '.join(init)}]"
-    raise errors.bad_request(text)
+    listed = " ".join(container["name"] for container in _containers(pod))
+    raise errors.bad_request(
+        f"a container name must be specified for pod {pod_name}, choose one of: [{listed}]"
+    )
 
 
 def _status(pod: Object, name: str) -> Object | None:

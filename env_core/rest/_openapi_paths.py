@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from env_core.apiserver.deleting import ANSWERED_WHOLE
 from env_core.apiserver.request import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from env_core.rest._openapi_schemas import REFERENCE
 from env_core.rest.message import JSON, PROTOBUF, YAML
@@ -132,7 +133,7 @@ class Paths:
             if verb in verbs
         }
         if "delete" in verbs:
-            answer = single if row["plural"] in _ANSWERED_WHOLE else _status()
+            answer = single if row["plural"] in ANSWERED_WHOLE else _status()
             item["delete"] = self._operation(
                 f"delete{self._id}{word}",
                 "delete",
@@ -237,20 +238,6 @@ class Paths:
     @staticmethod
     def _gvk(group: str, version: str, kind: str) -> Object:
         return {"group": group, "version": version, "kind": kind}
-
-
-_ANSWERED_WHOLE = frozenset(
-    {
-        "pods",
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "services",
-        "serviceaccounts",
-        "resourcequotas",
-        "podtemplates",
-    }
-)
-"""Resources whose deletion is said to answer the object."""
 
 
 def _status() -> str:

@@ -199,14 +199,17 @@ class RestApi:
         include = call.query.text("includeObject")
         if call.form.kind == "Table" and include not in INCLUDES:
             raise errors.bad_request(f'unrecognized includeObject value: "{include}"')
-        kind = call.kind
+        kind, convert = call.kind, None
         if code >= 400:
             return status_response(answer, Form(call.form.media), headers)
         if call.target.subresource == "scale":
             kind = conversion.SCALE
+        elif call.form.kind:
+            convert = conversion.reader(kind, call.target)
         else:
             answer = conversion.to_asked(kind, call.target, answer)
-        value = shaped(kind, answer, call.form, self._server.loop.now_ms, include=include)
+        now_ms = self._server.loop.now_ms
+        value = shaped(kind, answer, call.form, now_ms, include=include, convert=convert)
         is_pretty = call.query.flag("pretty") or (
             "pretty" not in call.query.first and call.http.header("user-agent").startswith(_PRETTY_AGENTS)
         )
@@ -220,8 +223,7 @@ class RestApi:
         if call.target.name:
             named = f"metadata.name={call.target.name}"
             fields = request.options.field_selector
-            request = replace(
-                request,
+            request = request._replace(
                 options=replace(request.options, field_selector=f"{fields},{named}" if fields else named),
             )
         deprecation = (warning_header(call.kind.deprecation),) if call.kind.deprecation else ()

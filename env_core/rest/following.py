@@ -5,7 +5,7 @@ Source: k8s.io/kubernetes pkg/kubelet/kuberuntime/logs (follow until the contain
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import ApiRequest, LogOptions
@@ -18,7 +18,7 @@ _STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerSt
 class LogFollow:
     """One followed log. Whoever serves it polls it; it reads as the kubelet does, and asks nothing of the API."""
 
-    __slots__ = ("_first", "_request", "_seen", "_server", "_uid", "first", "headers", "is_over")
+    __slots__ = ("_first", "_request", "_run", "_seen", "_server", "first", "headers", "is_over")
 
     def __init__(self, server: ApiServer, request: ApiRequest, first: str, headers: Headers) -> None:
         self.headers = headers
@@ -28,9 +28,8 @@ class LogFollow:
         self._first: str | None = first
         given = request.log or LogOptions()
         plain = LogOptions(container=given.container, previous=given.previous, timestamps=given.timestamps)
-        self._request = replace(request, log=plain)
-        pod = server.store.get("pods", request.namespace, request.name) or {}
-        self._uid = (pod.get("metadata") or {}).get("uid", "")
+        self._request = request._replace(log=plain)
+        self._run = self._running()
         self._seen = self._whole() or ""
 
     def poll(self) -> bytes:
@@ -38,32 +37,49 @@ class LogFollow:
         if self.is_over:
             return b""
         said, self._first = self._first or "", None
-        whole = self._whole()
-        if whole is None:
+        run = self._running()
+        if not run or run != self._run:
+            # A restarted container begins a log of its own, which nobody follows here.
             self.is_over = True
-        elif whole != self._seen:
-            # A restarted container begins a log of its own.
-            said += whole[len(self._seen) :] if whole.startswith(self._seen) else whole
-            self._seen = whole
-        if not self._is_running():
-            self.is_over = True
+        if run == self._run or not run:
+            whole = self._whole()
+            if whole is not None and whole != self._seen:
+                said += _added(self._seen, whole)
+                self._seen = whole
         return said.encode("utf-8", "surrogateescape")
 
     def _whole(self) -> str | None:
         pod = self._server.store.get("pods", self._request.namespace, self._request.name)
-        if pod is None or pod["metadata"]["uid"] != self._uid or self._server.backend is None:
+        if pod is None or self._server.backend is None:
             return None
         try:
             return self._server.backend.log(pod, self._request)
         except StatusError:
             return None
 
-    def _is_running(self) -> bool:
+    def _running(self) -> str:
+        """Return the id of the running container that is followed, "" when none runs."""
         pod = self._server.store.get("pods", self._request.namespace, self._request.name) or {}
         log = self._request.log
         name = log.container if log is not None else ""
         for part in _STATUSES:
             for one in (pod.get("status") or {}).get(part) or ():
-                if not name or one["name"] == name:
-                    return "running" in (one.get("state") or {})
-        return bool(pod)
+                if (not name or one["name"] == name) and "running" in (one.get("state") or {}):
+                    found: str = one.get("containerID", "")
+                    return found
+        return ""
+
+
+def _added(before: str, now: str) -> str:
+    """Return the lines that have come; a line may be written late, before others that are there already."""
+    if now.startswith(before):
+        return now[len(before) :]
+    known = Counter(before.splitlines())
+    added = []
+    for line in now.splitlines(keepends=True):
+        text = line.rstrip("\n")
+        if known[text]:
+            known[text] -= 1
+        else:
+            added.append(line)
+    return "".join(added)

@@ -12,12 +12,14 @@ from urllib.parse import parse_qsl
 from env_core.apiserver import errors
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import ExecOptions, LogOptions, Options
+from env_core.objects.problems import quoted
 from env_core.rest.refusals import (
     delete_options_problem,
     list_options_problem,
     number_of,
     write_options_problem,
 )
+from env_core.sim.timefmt import parse_ms
 
 _PAIRS_MAX = 256
 _FALSE = ("", "0", "false")
@@ -139,9 +141,21 @@ def log_options(query: Query) -> LogOptions:
         timestamps=query.flag("timestamps"),
         tail_lines=query.number("tailLines"),
         since_seconds=query.number("sinceSeconds"),
-        since_time=query.text("sinceTime"),
+        since_time=_time(query.text("sinceTime")),
         limit_bytes=query.number("limitBytes"),
     )
+
+
+def _time(text: str) -> str:
+    try:
+        if text:
+            parse_ms(text)
+    except ValueError:
+        layout = "2006-01-02T15:04:05Z07:00"
+        raise errors.bad_request(
+            f'parsing time {quoted(text)} as "{layout}": cannot parse {quoted(text)} as "2006"'
+        ) from None
+    return text
 
 
 def exec_options(query: Query) -> ExecOptions:

@@ -5,6 +5,7 @@ Source: tests/golden/l2/facts/errors.jsonl.gz; k8s.io/apimachinery pkg/apis/meta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,8 +13,11 @@ from env_core.apiserver import errors
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
-from env_core.objects.problems import Problem
+from env_core.objects.problems import Problem, quoted
 
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_DIGITS_MAX = 20
+_INT64_BOUND = 1 << 63
 FIELD_MANAGER_LENGTH_MAX = 128
 BODY_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
@@ -90,10 +94,11 @@ def number_of(query: Mapping[str, str], name: str) -> int | None:
     text = query.get(name)
     if text is None:
         return None
-    try:
-        return int(text)
-    except ValueError:
-        raise errors.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    if not _INTEGER.fullmatch(text):
+        raise errors.bad_request(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax")
+    if len(text) > _DIGITS_MAX or not -_INT64_BOUND <= int(text) < _INT64_BOUND:
+        raise errors.bad_request(f"strconv.ParseInt: parsing {quoted(text)}: value out of range")
+    return int(text)
 
 
 def _unsupported(field: str, value: str, supported: str) -> Problem:

@@ -5,6 +5,7 @@ Source: k8s.io/apiserver pkg/endpoints/handlers/response.go; tests/golden/l2/fac
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +18,7 @@ _DEFAULT_COLUMNS = (
     Column("Name", lambda obj, _now: obj["metadata"]["name"], format="name"),
     Column("Created At", lambda obj, _now: obj["metadata"].get("creationTimestamp", ""), type="date"),
 )
+Convert = Callable[[Object], Object]
 INCLUDES = ("", "None", "Metadata", "Object")
 # Why a row counts as finished; kubectl leaves such rows out of nothing, but dims them. Source: pkg/printers/internalversion.
 _COMPLETED = {
@@ -55,6 +57,7 @@ def table(
     *,
     include: str = "",
     has_columns: bool = True,
+    convert: Convert | None = None,
 ) -> Object:
     """Return the Table of objects.
 
@@ -66,6 +69,7 @@ def table(
         now_ms: the server's clock, for ages.
         include: what comes along in each row: "None", "Metadata" (the default) or "Object".
         has_columns: False for the events of a watch after the first.
+        convert: into the version that was asked for, where that is not the stored one.
     """
     cells = [column.cell for column in kind.columns or _DEFAULT_COLUMNS]
     is_pods = kind.resource == "pods"
@@ -76,7 +80,7 @@ def table(
             conditions = _COMPLETED.get((item.get("status") or {}).get("phase", ""))
             if conditions:
                 row["conditions"] = conditions
-        row["object"] = _included(item, form, include)
+        row["object"] = _included(item, form, include, convert)
         rows.append(row)
     return {
         "kind": "Table",
@@ -87,10 +91,12 @@ def table(
     }
 
 
-def _included(item: Object, form: Form, include: str) -> Any:
+def _included(item: Object, form: Form, include: str, convert: Convert | None) -> Any:
     if include == "None":
         return None
-    return in_type_order(item) if include == "Object" else partial(item, form)
+    if include != "Object":
+        return partial(item, form)
+    return in_type_order(item if convert is None else convert(item))
 
 
 def partial(item: Object, form: Form) -> Object:

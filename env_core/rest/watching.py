@@ -8,7 +8,6 @@ Source: k8s.io/apiserver pkg/endpoints/handlers/watch.go and pkg/storage/cacher;
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from env_core.apiserver import errors, paging, reading
 from env_core.apiserver.kind import Kind
@@ -20,13 +19,15 @@ from env_core.apiserver.typed import in_type_order, zero_value
 from env_core.rest.message import Headers
 from env_core.rest.negotiation import Form
 from env_core.rest.rendering import json_bytes
-from env_core.rest.tables import partial, table
+from env_core.rest.tables import Convert, partial, table
 from env_core.world import Object
 
 INITIAL_END = "k8s.io/initial-events-end"
 BOOKMARK_MS = 60_000
-"""How often a quiet watch with bookmarks gets one, on the cluster's clock."""
-TIMEOUT_S_MIN = 1_800
+"""How often a watch with bookmarks gets one, on the cluster's clock."""
+LAST_BOOKMARK_MS = 2_000
+"""How long before its end a watch gets its last bookmark."""
+TIMEOUT_S = 1_800
 """How long a watch lasts that does not say; a real server draws from 30 to 60 minutes."""
 
 
@@ -36,6 +37,7 @@ class Watch:
     __slots__ = (
         "_bookmark_at_ms",
         "_convert",
+        "_end_ms",
         "_form",
         "_has_bookmarks",
         "_has_columns",
@@ -48,7 +50,6 @@ class Watch:
         "_server",
         "headers",
         "is_over",
-        "timeout_s",
     )
 
     def __init__(
@@ -63,7 +64,7 @@ class Watch:
         has_bookmarks: bool = False,
         sends_initial: bool | None = None,
         timeout_s: int = 0,
-        convert: Any = None,
+        convert: Convert | None = None,
     ) -> None:
         """Open a watch.
 
@@ -72,8 +73,8 @@ class Watch:
         """
         options = request.options
         self.headers = headers
-        self.timeout_s = timeout_s or TIMEOUT_S_MIN
         self.is_over = False
+        self._end_ms = server.loop.now_ms + (timeout_s or TIMEOUT_S) * 1000
         self._server = server
         self._request = request
         self._kind = kind
@@ -82,7 +83,7 @@ class Watch:
         self._has_bookmarks = has_bookmarks
         self._has_columns = False
         self._convert = convert
-        self._bookmark_at_ms = server.loop.now_ms + BOOKMARK_MS
+        self._bookmark_at_ms = self._next_bookmark_ms()
         self._matches = reading.matcher(kind, options.label_selector, options.field_selector)
         version = paging.version_of(options.resource_version)
         self._queue: list[bytes] = []
@@ -98,7 +99,10 @@ class Watch:
         return self._request.namespace if self._kind.is_namespaced else ""
 
     def poll(self) -> bytes:
-        """Return the events since the last call as JSON lines, b"" when there are none."""
+        """Return the events since the last call as JSON lines, b"" when there are none.
+
+        At the end of its time, on the cluster's clock, a watch is over.
+        """
         queued, self._queue = self._queue, []
         if not self.is_over:
             queued.extend(self._new())
@@ -129,11 +133,17 @@ class Watch:
             for event in events:
                 line = self._seen(event)
                 if line is not None:
-                    self._bookmark_at_ms = now_ms + BOOKMARK_MS
                     yield line
         if self._has_bookmarks and now_ms >= self._bookmark_at_ms:
-            self._bookmark_at_ms = now_ms + BOOKMARK_MS
+            self._bookmark_at_ms = self._next_bookmark_ms()
             yield self._bookmark({})
+        if now_ms >= self._end_ms:
+            self.is_over = True
+
+    def _next_bookmark_ms(self) -> int:
+        now_ms = self._server.loop.now_ms
+        last_ms = self._end_ms - LAST_BOOKMARK_MS
+        return min(now_ms + BOOKMARK_MS, last_ms) if now_ms < last_ms else self._end_ms + 1
 
     def _seen(self, event: WatchEvent) -> bytes | None:
         """Return an event as the watch's selectors show it: what stops to match is deleted, what starts to is added."""
@@ -159,8 +169,6 @@ class Watch:
 
     def _line(self, event_type: str, obj: Object) -> bytes:
         obj = self._server.view(self._kind, obj)
-        if self._convert is not None:
-            obj = self._convert(obj)
         form = self._form
         if form.kind == "Table":
             version = {"resourceVersion": obj["metadata"]["resourceVersion"]}
@@ -172,12 +180,13 @@ class Watch:
                 self._server.loop.now_ms,
                 include=self._include,
                 has_columns=not self._has_columns,
+                convert=self._convert,
             )
             self._has_columns = True
         elif form.kind:
             shown = partial(obj, form)
         else:
-            shown = in_type_order(obj)
+            shown = in_type_order(obj if self._convert is None else self._convert(obj))
         return json_bytes({"type": event_type, "object": shown}) + b"\n"
 
     def _bookmark(self, annotations: Object) -> bytes:

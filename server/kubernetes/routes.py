@@ -145,6 +145,7 @@ class KubernetesRoutes:
             with suppress(asyncio.CancelledError):
                 await gone
 
+
 def _encoded(headers: Headers) -> list[tuple[bytes, bytes]]:
     return [
         (name.lower().encode("latin-1"), value.encode("utf-8").replace(b"\n", b" ").replace(b"\r", b" "))

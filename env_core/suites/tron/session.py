@@ -152,7 +152,7 @@ class TronIncident:
         answer = RestApi(self.cluster.server).handle(request, ON_CALL)
         output = Output(exit_code=1)
         if isinstance(answer, Upgrade) and answer.request.exec is not None:
-            wanted = replace(answer.request, exec=replace(answer.request.exec, stdin=stdin))
+            wanted = answer.request._replace(exec=replace(answer.request.exec, stdin=stdin))
             response = self.cluster.call(wanted)
             if response.output is not None:
                 output = response.output
