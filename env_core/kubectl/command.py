@@ -150,9 +150,11 @@ def _help(words: list[str], screen: Screen) -> Output:
     verb, path, rest = find_verb(top, words)
     if verb is top:
         names = [word for word in rest if not word.startswith("-")]
+        write = screen.out
         if names:
-            screen.out("Unknown help topic {}\n".format(" ".join(f"[`{name}`]" for name in names[:1])))
-        screen.out(help_text(top, "kubectl", GROUPS))
+            write = screen.err
+            write("Unknown help topic {}\n".format(" ".join(f"[`{name}`]" for name in names[:1])))
+        write(help_text(top, "kubectl", GROUPS))
         return screen.done()
     screen.out(help_text(verb, path))
     return screen.done()

@@ -19,7 +19,7 @@ from env_core.rest.message import JSON, Headers, HttpRequest, HttpResponse
 from env_core.rest.negotiation import PLAIN, wants_aggregated_discovery
 from env_core.rest.queries import Query
 from env_core.rest.refusals import method_not_allowed
-from env_core.rest.rendering import NO_CACHE, json_bytes, response, text_response
+from env_core.rest.rendering import NO_CACHE, json_bytes, raw_json_response, response, text_response
 from env_core.world import Object
 
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
@@ -58,9 +58,9 @@ def not_found() -> HttpResponse:
 def _document(server: ApiServer, request: HttpRequest, parts: list[str]) -> HttpResponse | None:
     registry = server.registry
     if parts == ["version"]:
-        return response(200, SERVER_VERSION, PLAIN, is_pretty=True)
+        return raw_json_response(SERVER_VERSION)
     if parts == [""]:
-        return response(200, {"paths": list(_root_paths(registry))}, PLAIN, is_pretty=True)
+        return raw_json_response({"paths": list(_root_paths(registry))})
     if parts in (["api"], ["apis"]):
         is_core = parts == ["api"]
         if wants_aggregated_discovery(request.header("accept")):

@@ -207,7 +207,8 @@ _DEBUGGER = re.compile(r"\bdebugger-[a-z0-9]{5}\b")
 _LONG_TIME = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d \+0000")
 _DESCRIBED_VERSION = re.compile(r"(Resource Version: +)\d+")
 _OTHER_DAY = re.compile(r"\b(?!2026-01-01T0|2025-12-31T23)20\d\d-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d+)?Z)")
-_SPACED_TIME = re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)(?:\.\d+)?( \+0000)")
+_SPACED_TIME = re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)( \+0000)")
+_FILE_TIME = re.compile(r"^((?:---|\+\+\+) /tmp/\S+\t)20\S+ \S+ \+0000$", re.MULTILINE)
 _SCRATCH = re.compile(r"/tmp/(LIVE|MERGED)-\d+")
 _OWN_VERSION = re.compile(r"\b42424\d{5}\b")
 
@@ -239,9 +240,10 @@ def shifted(text: str) -> str:
 def scratch_directories(text: str) -> str:
     """Fix the random names of the directories that `diff` compares.
 
-    l2: "kubectl scratch dir -> /tmp/w": those of `diff` have zeros for their digits.
+    l2: "kubectl scratch dir -> /tmp/w": those of `diff` have zeros for their digits. The times of the files in them, to
+    the nanosecond, are those of the recorder's disk: "kubectl scratch dir".
     """
-    return _SCRATCH.sub(r"/tmp/\1-0000000000", text)
+    return _FILE_TIME.sub(r"\1<time>", _SCRATCH.sub(r"/tmp/\1-0000000000", text))
 
 
 def unordered(argv: list[str], text: str) -> str:

@@ -306,6 +306,8 @@ class MemoryFiles:
     """Files of a terminal, by path."""
 
     texts: dict[str, str] = field(default_factory=dict)
+    root: str = "/tmp/w"
+    """The working directory; the recorder of l0 left it out of texts."""
 
     def read(self, path: str) -> str:
         path = posixpath.normpath(path)
@@ -328,7 +330,8 @@ class MemoryFiles:
         )
 
     def absolute(self, path: str) -> str:
-        return posixpath.normpath(posixpath.join("/tmp/w", path))
+        plain = posixpath.normpath(path)
+        return plain if plain.startswith("/") else f"{self.root}/{plain}".removesuffix("/.")
 
     def is_dir(self, path: str) -> bool:
         prefix = _prefix(path)
