@@ -9,6 +9,7 @@ import json
 import re
 from typing import Any
 
+from env_core.sim.timefmt import parse_ms
 from tests.golden.servers import CREATED_UID, FIRST_UID
 
 Value = Any
@@ -197,6 +198,39 @@ def shows_other_namespaces(case: Value, state: Value, own: str) -> bool:
     elif argv[0] == "drain":
         shown = set(re.findall(r"(?:[ :,]|^)([a-z0-9-]+)/[a-z0-9][\w.-]+", text)) - {"node", "pods"}
     return bool(shown - known)
+
+
+_LISTED_EVENT = re.compile(r"^(?:\S+ +)?(?:(\d+)m)?(\d+)s(?: \(x\d+ over \S+\))? +(?:Normal|Warning) ", re.MULTILINE)
+_DESCRIBED_EVENT = re.compile(r"^  (?:Normal|Warning) +\S+ +(?:(\d+)m)?(\d+)s(?: |$)", re.MULTILINE)
+_LAST_TIME = re.compile(r"lastTimestamp\"?: \"(2\S+Z)\"")
+
+
+def shows_what_came_later(case: Value, record: Value) -> bool:
+    """Whether a command shows what the state's file does not hold because it happened after the snapshot.
+
+    l2: "a snapshot may precede a slow controller" (events that are younger than the snapshot), "changed_while_recording
+    (list of the plurals that changed)".
+    """
+    argv, text = case["argv"], case["stdout"]
+    words = {word.partition("/")[0] for word in argv[1:]} | set(argv[1].split(",") if argv[1:] else ())
+    if any(words & set(_NAMES.get(plural, (plural,))) for plural in record["changed_while_recording"]):
+        return True
+    snapshot_ms, at_ms = record["snapshot_t_ms"], case["t_ms"]
+    ages = [*_LISTED_EVENT.findall(text), *_DESCRIBED_EVENT.findall(text)]
+    if any(at_ms - (int(minutes or 0) * 60 + int(seconds) + 1) * 1000 >= snapshot_ms for minutes, seconds in ages):
+        return True
+    is_about_events = argv[:1] == ["events"] or bool(words & {"events", "event", "ev"})
+    taken_ms = parse_ms(record["start"]) + snapshot_ms
+    return is_about_events and any(parse_ms(stamp) > taken_ms for stamp in _LAST_TIME.findall(text))
+
+
+_NAMES = {
+    "horizontalpodautoscalers": ("horizontalpodautoscalers", "horizontalpodautoscaler", "hpa"),
+    "pods": ("pods", "pod", "po"),
+    "deployments": ("deployments", "deployment", "deploy"),
+    "replicasets": ("replicasets", "replicaset", "rs"),
+}
+"""How commands name the types that changed."""
 
 
 # oracle/kubelet: tests/node/replaying.py holds the rules of its own comparison of states and events:

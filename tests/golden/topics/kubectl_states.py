@@ -15,6 +15,7 @@ from tests.golden.normalise import (
     printed,
     printed_drawn,
     shows_other_namespaces,
+    shows_what_came_later,
 )
 from tests.golden.recordings import Folder, Record
 
@@ -100,9 +101,11 @@ def _judge(record: Record, folder: Folder) -> Iterator[Comparison]:
     state = FrozenWorld(record)
     cases = record["cases"]
     for index, case in enumerate(cases):
-        apart = (
-            "other namespaces" if shows_other_namespaces(case, record["state"], record["namespace"]) else ""
-        )
+        apart = ""
+        if shows_other_namespaces(case, record["state"], record["namespace"]):
+            apart = "other namespaces"
+        elif shows_what_came_later(case, record):
+            apart = "after the snapshot"
         unit = case["id"].rpartition("/")[2]
         try:
             wanted, got = _best(state, case, _moments(cases, index, state.start_ms))
