@@ -11,6 +11,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import NO_OPTIONS, Options
 from env_core.kubectl.context import Context
+from env_core.kubectl.screen import Failure
 from env_core.objects.problems import quoted
 from env_core.world import Object
 
@@ -41,12 +42,25 @@ class Info:
         assert self.obj is not None
         return self.obj
 
+    def check_name(self) -> None:
+        """Refuse an object without a name, for which there is no address.
+
+        Raises:
+            Failure: in the words of the client library.
+        """
+        if not self.name:
+            raise Failure("resource name may not be empty")
+
     def fetch(self, ctx: Context, subresource: str = "") -> Info:
         """Return the info with the object from the server; a missing namespace is reported in its stead.
+
+        An object of a file that has no name stays as the file has it.
 
         Raises:
             StatusError: when the server refuses.
         """
+        if not self.name:
+            return self
         try:
             obj = ctx.api.get(self.kind.resource, self.namespace, self.name, subresource)
         except StatusError as error:
@@ -86,6 +100,15 @@ class Listing:
     namespace: str
     label_selector: str = ""
     field_selector: str = ""
+
+    def check_name(self) -> None:
+        """Refuse an object without a name, for which there is no address.
+
+        Raises:
+            Failure: in the words of the client library.
+        """
+        if not self.name:
+            raise Failure("resource name may not be empty")
 
     def fetch(self, ctx: Context, *, limit: int = 0) -> list[Object]:
         """Return the objects, following continue tokens.

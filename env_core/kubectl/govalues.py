@@ -29,6 +29,11 @@ def integer(value: str, bits: int = 64) -> int:
     return number
 
 
+def as_int32(number: int) -> int:
+    """Return what Go's int32() makes of a number: what does not fit wraps around."""
+    return (number + 2**31) % 2**32 - 2**31
+
+
 @lru_cache(maxsize=256)
 def duration_ms(text: str) -> int:
     """Return the milliseconds of a Go duration.

@@ -25,6 +25,7 @@ from env_core.world import Output
 
 TOKEN = "tok-admin"
 POLL_S = 0.02
+STDIN_S = 2.0
 _WEBSOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 """RFC 6455, section 1.3."""
 
@@ -155,6 +156,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         ):
             self.send_header(name, value)
         self.end_headers()
+        if "stdin=true" in request.target:
+            self._read_stdin()
         for channel, text in ((b"\x01", output.stdout), (b"\x02", output.stderr)):
             if text:
                 self._frame(2, channel + text.encode())
@@ -162,6 +165,26 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._frame(8, struct.pack(">H", 1000))
         self.close_connection = True
         time.sleep(POLL_S)
+
+    def _read_stdin(self) -> None:
+        """Read what the client sends until it closes its standard input: a command reads it to the end, too."""
+        self.connection.settimeout(STDIN_S)
+        try:
+            while (frame := self._client_frame()) is not None and frame != b"\xff\x00":
+                continue
+        except TimeoutError:
+            return
+
+    def _client_frame(self) -> bytes | None:
+        """Return the data of the client's next frame, None for one that ends the connection."""
+        head = self.rfile.read(2)
+        if len(head) < 2 or head[0] & 0x0F == 8:
+            return None
+        size = head[1] & 0x7F
+        if size > 125:
+            size = int.from_bytes(self.rfile.read(2 if size == 126 else 8), "big")
+        mask = self.rfile.read(4)
+        return bytes(byte ^ mask[index % 4] for index, byte in enumerate(self.rfile.read(size)))
 
     def _frame(self, opcode: int, data: bytes) -> None:
         size = len(data)

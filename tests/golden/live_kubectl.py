@@ -29,7 +29,7 @@ from tests.golden import frozen_worlds
 from tests.golden.argv_files import files_of
 from tests.golden.frozen_worlds import FrozenWorld, run_killed
 from tests.golden.live_facade import TOKEN, Facade, serving
-from tests.golden.normalise import facts, printed, printed_drawn
+from tests.golden.normalise import facts, printed, printed_drawn, without_moments
 
 FLOOR = 0.995
 PER_WORLD = 56
@@ -176,7 +176,7 @@ class Runner:
     def _plain(self, text: str) -> str:
         for path, shown in ((self._scratch, "/tmp/w"), (self._config, "/root/.kube/config"), (self._home, "/root")):
             text = text.replace(str(path), shown)
-        return printed(text)
+        return without_moments(printed(text))
 
 
 def outcomes(chosen: Sequence[Case]) -> Iterator[Outcome]:

@@ -354,6 +354,19 @@ def without_prose(text: Value) -> Value:
     return {**interface_of(text), "commands": commands}
 
 
+_DEADLINE = re.compile(r'^E<klog> reflector\.go:\d+\] "Failed to watch" err="context deadline exceeded".*\n', re.MULTILINE)
+_AGE = re.compile(r"(, age: (?:\d+h)?(?:\d+m)?)[\d.]+m?s$", re.MULTILINE)
+
+
+def without_moments(text: str) -> str:
+    """Leave out of a text what depends on the moment at which a client looked.
+
+    l2: "the request itself fell somewhere in [t_ms, t_ms + waited_ms]". Ages to the nanosecond, and a client's log of a
+    watch that its own time-out ended, which it writes or not.
+    """
+    return _AGE.sub(r"\1<seconds>", _DEADLINE.sub("", text))
+
+
 def random_suffix(text: str) -> str:
     """Fix the random suffix of a token volume.
 

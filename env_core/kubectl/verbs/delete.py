@@ -136,6 +136,9 @@ class Deletion:
         for info in infos:
             try:
                 uid = self._delete(info)
+            except Failure as failure:
+                failures.append(failure)
+                continue
             except StatusError as error:
                 if not (self._ignores_missing and error.code == 404):
                     failures.append(error)
@@ -187,11 +190,10 @@ class Deletion:
             self._print(info)
             return ""
         try:
+            info.check_name()
             answer = self._ctx.api.delete(info.kind.resource, info.namespace, info.name, self._options)
-        except StatusError as error:
-            wrapped = with_source("deleting", info.source, error)
-            assert isinstance(wrapped, StatusError)
-            raise wrapped from None
+        except (StatusError, Failure) as error:
+            raise with_source("deleting", info.source, error) from None
         self._print(info)
         if answer.get("kind") == "Status":
             return str((answer.get("details") or {}).get("uid", ""))

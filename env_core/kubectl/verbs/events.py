@@ -57,11 +57,17 @@ def _fields(ctx: Context, args: Args, _namespace: str) -> str:
     if not about:
         return ""
     resource, slash, name = about.partition("/")
-    if not slash or not resource or not name or "/" in name:
+    if not slash:
         raise Failure("--for must be in resource/name form")
+    if "/" in name:
+        raise Failure("arguments in resource/name form may not have more than one slash")
+    if not resource:
+        raise Failure("a resource must be present, got: /, Resource=")
     kind = find_kind(ctx, resource)
     if kind is None:
         raise Failure(unknown_type(resource).text, is_bare=True)
+    if not name:
+        return ""
     return f"involvedObject.apiVersion={kind.api_version},involvedObject.kind={kind.kind},involvedObject.name={name}"
 
 

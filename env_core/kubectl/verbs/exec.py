@@ -20,7 +20,7 @@ def _run(ctx: Context, args: Args) -> Output:
     has_files = bool(args.items("filename"))
     target = words[0] if words and args.before_dash != 0 else ""
     command: tuple[str, ...] = ()
-    if args.before_dash > -1:
+    if args.before_dash in (0, 1):
         command = words[args.before_dash :]
     elif len(words) > 1 or (words and has_files):
         raise usage_failure(args.path, _OLD_FORM)

@@ -69,7 +69,8 @@ def _run(ctx: Context, args: Args) -> Output:
     field: Field | None = None
     for name in path:
         if struct is None or name not in struct.fields:
-            raise Failure(f"field {quoted(name)} does not exist")
+            # The plain text names the end of the path, wherever it breaks off.
+            raise Failure(f"field {quoted(name if is_older else path[-1])} does not exist")
         field = struct.fields[name]
         struct = inner_struct(field.type)
     if is_older:

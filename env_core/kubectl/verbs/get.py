@@ -163,13 +163,11 @@ def _in_order(ctx: Context, objects: list[Object], field: str) -> list[Object]:
         return objects
     try:
         return sorted_objects(ctx, objects, field, of_rows=True)
-    except FieldMissing:
-        # The table printer then has no rows, and no error is told.
+    except Failure as failure:
+        if failure.is_bare:
+            raise
+        # The printer fails before its rows, and nobody asks it for its error.
         return []
-
-
-class FieldMissing(Failure):
-    """No object has the field to sort by."""
 
 
 def print_nothing_found(ctx: Context, args: Args, *, is_namespaced: bool) -> None:
@@ -203,8 +201,7 @@ def sorted_objects(ctx: Context, objects: list[Object], field: str, *, of_rows: 
     except sortby.SortFatal as error:
         raise Failure(klog_line(ctx, "F", "sorter.go:329", str(error)), is_bare=True) from None
     except sortby.SortError as error:
-        text = str(error)
-        raise (FieldMissing if text.startswith("couldn't find any field") else Failure)(text) from None
+        raise Failure(str(error)) from None
 
 
 def _print_objects(ctx: Context, args: Args, selection: Selection) -> None:

@@ -33,19 +33,22 @@ def _run(ctx: Context, args: Args) -> Output:
         raise usage_failure(args.path, "only a selector (-l) or a POD name is allowed")
     container = args.text("container")
     if len(words) == 2:
-        if container:
-            raise usage_failure(args.path, "only one of -c or an inline [CONTAINER] arg is allowed")
         container = words[1]
-    options = _options(args, bool(selector))
-    if args.is_set("all-containers") and container:
-        raise Failure(f"--all-containers=true should not be specified with container name {container}")
+    _check_time(args)
+    info: Info | None = None
+    found: list[Object] = []
     if selector:
         found = Listing(kind_named(ctx, "pods"), ctx.namespace, selector).fetch(ctx)
         if not found:
             args.screen.err(f"No resources found in {ctx.namespace} namespace.\n")
+    else:
+        info = _find(ctx, args, words[0])
+    _check(args, container)
+    options = _options(args, bool(selector))
+    if info is None:
         sources = [source for pod in found for source in _sources(args, pod, container)]
     else:
-        sources = _sources_of(ctx, args, _find(ctx, args, words[0]), container)
+        sources = _sources_of(ctx, args, info, container)
     limit = args.number("max-log-requests")
     if args.is_set("follow") and len(sources) > limit:
         raise Failure(
@@ -56,8 +59,8 @@ def _run(ctx: Context, args: Args) -> Output:
     return args.screen.done()
 
 
-def _options(args: Args, is_selected: bool) -> LogOptions:
-    since_ms, since_time = args.number("since"), args.text("since-time")
+def _check_time(args: Args) -> None:
+    since_time = args.text("since-time")
     if since_time:
         try:
             parse_ms(since_time)
@@ -65,15 +68,36 @@ def _options(args: Args, is_selected: bool) -> LogOptions:
             raise Failure(
                 f'parsing time "{since_time}" as "2006-01-02T15:04:05Z07:00": cannot parse "{since_time}" as "2006"'
             ) from None
-    if since_time and since_ms:
+
+
+def _check(args: Args, container: str) -> None:
+    """Refuse flags that do not go together; the object has been looked up before.
+
+    Raises:
+        Failure: for the first of them.
+    """
+    if args.text("since-time") and args.number("since"):
         raise Failure("at most one of `sinceTime` or `sinceSeconds` may be specified")
-    tail, bytes_max = args.number("tail"), args.number("limit-bytes")
-    if tail < -1:
-        raise Failure("--tail must be greater than or equal to -1")
-    if bytes_max < 0:
+    if args.is_set("all-containers") and container:
+        raise Failure(f"--all-containers=true should not be specified with container name {container}")
+    if "container" in args.given and len(args.positional) == 2:
+        raise Failure("only one of -c or an inline [CONTAINER] arg is allowed")
+    if args.number("limit-bytes") < 0:
         raise Failure("--limit-bytes must be greater than 0")
-    if since_ms < 0:
+    if _seconds(args.number("since")) < 0:
         raise Failure("--since must be greater than 0")
+    if args.number("tail") < -1:
+        raise Failure("--tail must be greater than or equal to -1")
+
+
+def _seconds(milliseconds: int) -> int:
+    """Round as Go's Duration.Round does: half away from zero."""
+    whole = (abs(milliseconds) + 500) // 1000
+    return whole if milliseconds > 0 else -whole
+
+
+def _options(args: Args, is_selected: bool) -> LogOptions:
+    since_ms, tail = args.number("since"), args.number("tail")
     tail_lines = tail if tail != -1 else None
     if is_selected and "tail" not in args.given:
         tail_lines = _SELECTED_TAIL
@@ -81,9 +105,9 @@ def _options(args: Args, is_selected: bool) -> LogOptions:
         previous=args.is_set("previous"),
         timestamps=args.is_set("timestamps"),
         tail_lines=tail_lines,
-        since_seconds=-(-since_ms // 1000) if since_ms else None,
-        since_time=since_time,
-        limit_bytes=bytes_max or None,
+        since_seconds=_seconds(since_ms) if since_ms else None,
+        since_time=args.text("since-time"),
+        limit_bytes=args.number("limit-bytes") or None,
     )
 
 

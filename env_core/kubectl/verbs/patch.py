@@ -45,6 +45,8 @@ def _run(ctx: Context, args: Args) -> Output:
     failures: list[Exception] = []
     for info, obj in targets:
         try:
+            if info is not None:
+                info.check_name()
             if info is None or dry_run == "client":
                 patched = _patched_here(obj, text, content_type)
             else:
@@ -145,6 +147,8 @@ def _patched_here(obj: Object, text: str, content_type: str) -> Object:
         if content_type == JSON_PATCH:
             patched: Object = apply_json_patch(obj, patch)
             return patched
+        if patch is None and content_type != MERGE_PATCH:
+            patch = {}
         if not isinstance(patch, dict):
             raise Failure("Invalid JSON Patch" if content_type == MERGE_PATCH else "invalid JSON document")
         if content_type == MERGE_PATCH:

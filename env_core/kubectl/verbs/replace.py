@@ -66,10 +66,8 @@ def _run(ctx: Context, args: Args) -> Output:
             if dry_run != "client":
                 obj = _replaced(ctx, args, info, obj, options)
             printer.print(obj, args.screen)
-        except StatusError as error:
+        except (StatusError, Failure) as error:
             errors.append(with_source("replacing", info.source, error))
-        except Failure as failure:
-            errors.append(failure)
     raise_all([*errors, *read_errors])
     return args.screen.done()
 
@@ -78,9 +76,15 @@ def _replaced(ctx: Context, args: Args, info: Info, obj: Object, options: Option
     """Replace an object; without a resource version, the live one is put in (Helper.Replace with overwrite)."""
     subresource = args.text("subresource")
     metadata = obj.get("metadata") or {}
+    info.check_name()
     if not metadata.get("resourceVersion"):
-        live = ctx.api.get(info.kind.resource, info.namespace, info.name, subresource)
-        obj = {**obj, "metadata": {**metadata, "resourceVersion": live["metadata"]["resourceVersion"]}}
+        try:
+            live = ctx.api.get(info.kind.resource, info.namespace, info.name, subresource)
+        except StatusError:
+            # What is wrong is for the answer to the write to tell.
+            live = {}
+        if live:
+            obj = {**obj, "metadata": {**metadata, "resourceVersion": live["metadata"]["resourceVersion"]}}
     return ctx.api.update(info.kind.resource, info.namespace, obj, subresource=subresource, options=options)
 
 

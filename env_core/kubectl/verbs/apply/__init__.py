@@ -139,6 +139,9 @@ def _apply(ctx: Context, args: Args, info: Info, dry_run: str, validation: str) 
     """Return what happened and the object, as the server has it or as it would be."""
     manifest = info.found()
     if not info.name:
+        generated = (manifest.get("metadata") or {}).get("generateName")
+        if generated:
+            raise Failure(f"from {generated}: cannot use generate name with apply")
         raise with_source(
             "retrieving",
             "",
@@ -147,10 +150,6 @@ def _apply(ctx: Context, args: Args, info: Info, dry_run: str, validation: str) 
                 f'from server for: "{info.source}": resource name may not be empty'
             ),
         )
-    if not info.name:
-        generated = (manifest.get("metadata") or {}).get("generateName")
-        if generated:
-            raise Failure(f"from {generated}: cannot use generate name with apply")
     if args.is_set("server-side"):
         return "serverside-applied", _apply_server_side(ctx, args, info, dry_run, validation)
     options = options_of(args, dry_run, validation)

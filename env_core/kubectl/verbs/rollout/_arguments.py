@@ -77,6 +77,8 @@ def patch_each(
     the patch changes nothing.
     """
     infos, errors = targets(ctx, args)
+    if not infos and not errors:
+        args.screen.err(f"No resources found in {ctx.namespace} namespace.\n")
     printer = result_printer(ctx, args, done)
     failures: list[Exception] = []
     for info in infos:
