@@ -15,11 +15,11 @@ Groups = Mapping[str, tuple[str, ...]]
 
 
 def help_text(verb: Verb, path: str, groups: Groups | None = None) -> str:
-    """Return what --help prints for `verb`, nothing without a usage line.
+    """Return what --help prints for `verb`, nothing for `options`.
 
     Source: k8s.io/kubectl pkg/util/templates.
     """
-    if not verb.usage:
+    if not verb.helps:
         return ""
     parts = [f"{verb.summary or verb.name}\n"]
     if verb.aliases:

@@ -114,7 +114,7 @@ class Verb:
     `Failure`) is printed after what it wrote. A group has `subverbs` and usually no `run`. `usage` is the
     usage line without "kubectl " and without "[options]". `check_args`, when given, sees the positional
     arguments before required flags are checked. `needs_config` is False for what works without a cluster.
-    `helps_on_stdout` tells where a group without a sub-command shows its help (cmdutil.DefaultSubCommandRun).
+    `helps` is False for the command that answers --help with nothing. `helps_on_stdout` tells where a group without a sub-command shows its help (cmdutil.DefaultSubCommandRun).
     """
 
     name: str
@@ -128,6 +128,7 @@ class Verb:
     check_args: Callable[[Args], None] | None = None
     needs_config: bool = True
     helps_on_stdout: bool = False
+    helps: bool = True
     is_hidden: bool = False
     unrecorded: str = ""
 

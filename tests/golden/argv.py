@@ -202,6 +202,8 @@ _DRAWS: Mapping[str, Callable[[Draw, str], list[str]]] = {
     "missing": _one_of("nope", "web-7", "Web", "does-not-exist", "x" * 64, "a_b", "web.", "-"),
     "image": _one_of("nginx:1.28", "redis", "ghcr.io/acme/api:v2", "nginx@sha256:" + "0" * 64, "Bad Image", ":x", ""),
     "number": _one_of("0", "1", "3", "12", "-1", "abc", "1.5", "3000000000"),
+    # Without what does not fit into 32 bits: of that, the real one logs a stack with addresses.
+    "port": _one_of("0", "80", "8080", "-1", "abc", "1.5", "70000"),
     "duration": _one_of("1s", "500ms", "0", "-1s", "abc", "1", "1h30m"),
     "selector": _one_of(
         "app=web", "app!=web", "app in (web,api)", "app notin (web)", "app", "!app", "app=web,tier=x", "app==web",

@@ -415,7 +415,7 @@ expose svc {name:services} --port=81 --name=second
 run fresh --image={image}
 run fresh --image=nginx --dry-run=client -o yaml
 run fresh --image=nginx --dry-run=server -o name
-run fresh --image=nginx --port={number} --expose --dry-run=client -o yaml
+run fresh --image=nginx --port={port} --expose --dry-run=client -o yaml
 run fresh --image=nginx --env={pair} --labels={pair} --dry-run=client -o yaml
 run fresh --image=nginx --restart={missing}
 run fresh --image=busybox --dry-run=client -o yaml -- sleep 5

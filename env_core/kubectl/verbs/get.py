@@ -199,7 +199,7 @@ def sorted_objects(ctx: Context, objects: list[Object], field: str, *, of_rows: 
             return sortby.sort_rows(objects, field, lambda obj: obj)
         return sortby.sort_objects(objects, field)
     except sortby.SortFatal as error:
-        raise Failure(klog_line(ctx, "F", "sorter.go:329", str(error)), is_bare=True) from None
+        raise Failure(klog_line(ctx, "F", "sorter.go:375" if of_rows else "sorter.go:329", str(error)), is_bare=True) from None
     except sortby.SortError as error:
         raise Failure(str(error)) from None
 

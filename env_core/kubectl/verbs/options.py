@@ -15,10 +15,11 @@ def _run(_ctx: Context, args: Args) -> Output:
 
 VERB = Verb(
     name="options",
-    usage="",
+    usage="options",
     summary="Lists the flags of every command.",
     run=_run,
     source="k8s.io/kubectl pkg/cmd/options",
+    helps=False,
     needs_config=False,
     unrecorded="The prose of the flags is our own.",
 )
