@@ -57,6 +57,7 @@ lock: $(VENV)/.developing  ## Resolve the dependencies again and write the locks
 tables: $(VENV)/.developing  ## Derive the API tables from the recorded facts again.
 	$(PY) -m env_core.apiserver.data._generate
 	$(PY) -m env_core.apiserver.data._generate_rbac tests/golden
+	$(PY) -m env_core.apiserver.data._generate_defaults tests/golden
 
 docs: $(VENV)/.developing  ## Write the generated pages of docs/ again.
 	$(PY) -m env_core.catalogue docs

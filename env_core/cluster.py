@@ -10,17 +10,17 @@ from env_core import controllers as controllers_package
 from env_core import kinds as kinds_package
 from env_core.apiserver import admission as admission_package
 from env_core.apiserver import virtual as virtual_resources
-from env_core.apiserver.boot import boot_objects
+from env_core.apiserver.boot import boot
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import Admission, AdmissionChain
-from env_core.apiserver.registry import Registry
+from env_core.apiserver.registry import Kinds, Registry
 from env_core.apiserver.request import ADMIN, ApiRequest, ApiResponse, ExecOptions, Identity
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.controllers import Controller, Key
-from env_core.controllers._model import Mapper
+from env_core.controllers._model import CUSTOM_RESOURCES, Mapper
 from env_core.dataplane.network import Network
 from env_core.discovery import discover
 from env_core.node.kubelet import Kubelets
@@ -39,7 +39,6 @@ EPOCH_MS = 1_767_603_600_000
 
 _Bound = tuple[tuple[str, int, Mapper, Component], ...]
 SETTLED_QUIET_MS = 1_000
-_CONTROLLER_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
 
 @lru_cache(maxsize=1)
@@ -84,11 +83,6 @@ def _may_map_elsewhere(event: WatchEvent) -> bool:
         return True
     before, after = old["metadata"], new["metadata"]
     return any(before.get(key) is not after.get(key) for key in ("labels", "ownerReferences", "annotations"))
-
-
-def _controller_identity(controller: Controller) -> Identity:
-    account = controller.identity or f"{controller.name}-controller"
-    return Identity(f"system:serviceaccount:kube-system:{account}", _CONTROLLER_GROUPS)
 
 
 class Cluster:
@@ -138,6 +132,7 @@ class Cluster:
             virtual=virtual_resources.VIRTUAL,
             audit=origin.audit.fork() if origin else None,
             authorizer=origin.authorizer.fork(store) if origin else None,
+            origin=origin,
         )
         self.runtime = Runtime(state)
         self.network = Network(store=store, runtime=self.runtime, loop=loop, state=state, streams=streams)
@@ -166,9 +161,9 @@ class Cluster:
         return self.loop.now_ms
 
     @property
-    def registry(self) -> Registry:
+    def registry(self) -> Kinds:
         """The kinds that the API serves."""
-        return registry()
+        return self.server.registry
 
     def call(self, request: ApiRequest) -> ApiResponse:
         """Answer one API request."""
@@ -242,8 +237,7 @@ class Cluster:
 
     def boot(self) -> None:
         """Create what every control plane creates when it starts: namespaces, RBAC, priority classes."""
-        for resource, obj in boot_objects(self.streams, self.now_ms):
-            self.store.put(resource, obj)
+        boot(self.store, self.streams, self.now_ms)
 
     def _on_write(self, event: WatchEvent) -> None:
         ref = event.ref
@@ -272,12 +266,13 @@ class Cluster:
     def _component_of(self, controller: Controller) -> Component:
         name = controller.component or f"{controller.name}-controller"
         found = self._components.get(name)
-        return found if found is not None else self.component(name, _controller_identity(controller))
+        return found if found is not None else self.component(name, controller.actor())
 
     def _bind(self, resource: str) -> _Bound:
+        watched = resource if self.server.registry.is_builtin(resource) else CUSTOM_RESOURCES
         return tuple(
             (controller.name, controller.delay_ms, mapper, self._component_of(controller))
-            for controller, mapper in _routes().get(resource, ())
+            for controller, mapper in _routes().get(watched, ())
         )
 
     def _reconcile(self, key: Hashable) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from env_core.dataplane.tunnel import Exchanged
 from env_core.rest.message import HttpRequest
 from env_core.suites import Called, Incident, ResetOptions, Step, Suite, Task, all_suites
 from env_core.world import Object, Output
@@ -261,6 +262,19 @@ class Episode:
         self._extend([request.method, request.target, is_paced, output.exit_code])
         return output, called, None if called.step is None else self._counted(called.step)
 
+    def forward(
+        self, request: HttpRequest, port: int, data: bytes, *, is_paced: bool = False
+    ) -> tuple[Exchanged, Called, StepResult | None]:
+        """Send an HTTP request through a forwarded port, after `call` has answered the request with an `Upgrade`.
+
+        Raises:
+            EpisodeOver: if the episode has ended.
+        """
+        self._check_live()
+        exchanged, called = self._incident.forward(request, port, data, is_paced=is_paced)
+        self._extend([request.method, request.target, is_paced, port, len(exchanged.answer)])
+        return exchanged, called, None if called.step is None else self._counted(called.step)
+
     def elapse(self, duration_ms: int) -> StepResult | None:
         """Let time pass by itself; returns a step if the episode ends meanwhile.
 
@@ -272,6 +286,11 @@ class Episode:
         self._check_live()
         step = self._incident.elapse(duration_ms)
         return None if step is None else self._counted(step)
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, on the incident's clock."""
+        return self._incident.now_ms
 
     def state(self) -> Object:
         """Return the public state: nothing in it tells what is broken while the episode runs."""

@@ -27,7 +27,7 @@ from server.kubernetes import routes as kubernetes
 from server.kubernetes.pace import Pacer
 from server.play import Play
 from server.settings import Settings
-from server.sockets import SocketProtocol
+from server.sockets import HttpProtocol, SocketProtocol
 from server.ws import WebSocketRoute
 
 _OURS = frozenset({"/reset", "/step", "/state", "/ws"})
@@ -132,6 +132,7 @@ def serve(settings: Settings, served: FastAPI) -> None:
         log_level="warning",
         access_log=False,
         ws=SocketProtocol,
+        http=HttpProtocol,
         ws_max_size=settings.body_bytes_max,
         # Observations are small and often; compressing each costs more than it saves.
         ws_per_message_deflate=False,

@@ -12,6 +12,7 @@ from openenv.core.env_server.types import EnvironmentMetadata, ResetRequest
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from env_core.dataplane.tunnel import Exchanged
 from env_core.episode import Episode, InvalidInput, StepResult
 from env_core.rest.message import HttpRequest
 from env_core.suites import Called
@@ -156,6 +157,18 @@ class KubeEnvironment(Environment[KubeAction, KubeObservation, KubeState]):
         output, called, result = self._played().run(request, stdin, is_paced=is_paced)
         return output, called, None if result is None else _step_frame(result)
 
+    def forward(
+        self, request: HttpRequest, port: int, data: bytes, *, is_paced: bool
+    ) -> tuple[Exchanged, Called, Frame | None]:
+        """Send an HTTP request through a forwarded port.
+
+        Raises:
+            Refusal: if there is no episode.
+            EpisodeOver: if it has ended.
+        """
+        exchanged, called, result = self._played().forward(request, port, data, is_paced=is_paced)
+        return exchanged, called, None if result is None else _step_frame(result)
+
     def elapse(self, duration_ms: int) -> Frame | None:
         """Let time pass by itself, and return the frame of the step that ended the episode meanwhile, if any.
 
@@ -165,6 +178,15 @@ class KubeEnvironment(Environment[KubeAction, KubeObservation, KubeState]):
         """
         result = self._played().elapse(duration_ms)
         return None if result is None else _step_frame(result)
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, on the episode's clock.
+
+        Raises:
+            Refusal: if there is no episode.
+        """
+        return self._played().now_ms
 
     def _played(self) -> Episode:
         if self.episode is None:

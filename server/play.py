@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from env_core.dataplane.tunnel import Exchanged
 from env_core.episode import EpisodeOver, InvalidInput, UnknownName
 from env_core.rest.api import Answer
 from env_core.rest.message import HttpRequest
@@ -172,6 +173,27 @@ class Play:
             entry = entries.entry_of(request, is_paced=is_paced, stdin=stdin)
             await self._entered(session, entry, entries.seal_of(called.answer, output), frame)
             return output, called.answer
+
+    async def forward(
+        self, session: Session, request: HttpRequest, port: int, data: bytes, *, is_paced: bool = False
+    ) -> Exchanged:
+        """Send an HTTP request through a forwarded port.
+
+        Raises:
+            Refusal: before a reset (409), after the end (410), or a failure of our own (500).
+        """
+        async with session.lock:
+            self._check_playable(session)
+            try:
+                with deadline(self.settings.step_s_max):
+                    exchanged, called, frame = session.environment.forward(
+                        request, port, data, is_paced=is_paced
+                    )
+            except (Exception, DeadlineExceeded) as error:
+                raise self._failed(session, "forward", error) from error
+            entry = entries.forwarded(request, port, data, is_paced=is_paced)
+            await self._entered(session, entry, entries.seal_of(called.answer, exchanged), frame)
+            return exchanged
 
     async def elapse(self, session: Session, duration_ms: int) -> None:
         """Let time pass by itself. It is recorded with the next action, or by `remember`.
@@ -394,6 +416,15 @@ def _again(environment: KubeEnvironment, entry: dict[str, Any]) -> tuple[Frame |
         content = entry[entries.CALL]
         called, led_to = environment.call(entries.request_in(content), is_paced=content["is_paced"])
         return led_to, entries.seal_of(called.answer)
+    if entries.FORWARD in entry:
+        content = entry[entries.FORWARD]
+        exchanged, called, led_to = environment.forward(
+            entries.request_in(content),
+            content["port"],
+            entries.data_in(content),
+            is_paced=content["is_paced"],
+        )
+        return led_to, entries.seal_of(called.answer, exchanged)
     content = entry[entries.RUN]
     output, called, led_to = environment.run(
         entries.request_in(content), entries.stdin_in(content), is_paced=content["is_paced"]

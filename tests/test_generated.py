@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from env_core.apiserver.data import _generate, _generate_rbac
+from env_core.apiserver.data import _generate, _generate_defaults, _generate_rbac
 from env_core.catalogue import __main__ as catalogue
 from env_core.catalogue.pages import PAGES
 from env_core.catalogue.seed_names import ALIASES, FILES, LATER
@@ -64,6 +64,13 @@ def test_tables_are_current(name):
 def test_the_roles_table_is_current():
     packed = (DATA / "rbac.json.gz").read_bytes()
     assert gzip.decompress(packed) == gzip.decompress(_generate_rbac.build(ROOT / "tests" / "golden")), (
+        "run `make tables`"
+    )
+
+
+def test_the_table_of_default_objects_is_current():
+    packed = (DATA / "defaults.json.gz").read_bytes()
+    assert gzip.decompress(packed) == gzip.decompress(_generate_defaults.build(ROOT / "tests" / "golden")), (
         "run `make tables`"
     )
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from env_core.apiserver._scalars import canonical_duration, canonical_time
-from env_core.apiserver.schema import Field, GoType, StructType, struct_named
+from env_core.apiserver.schema import SCHEMA, Field, GoType, StructType, struct_named
 from env_core.objects.gojson import Literal, Repeated, plain
 from env_core.objects.quantity import QuantityError, canonical
 
@@ -137,6 +137,24 @@ def _duration(value: Any) -> Any:
         raise NotNormal from None
 
 
+def _schema(value: Any) -> Any:
+    return _struct_normalizer(SCHEMA)(value)
+
+
+def _schema_or_bool(value: Any) -> Any:
+    if value is None or type(value) is bool:
+        return value
+    return _schema(value)
+
+
+def _schema_or_array(value: Any) -> Any:
+    return _list(_schema)(value) if type(value) is list else _optional(_schema)(value)
+
+
+def _schema_or_strings(value: Any) -> Any:
+    return _list(_string)(value) if type(value) is list else _optional(_schema)(value)
+
+
 _int32: Final = _integer(2**31)
 _SPECIAL: Final[dict[str, Normalizer]] = {
     "quantity": _quantity,
@@ -145,6 +163,9 @@ _SPECIAL: Final[dict[str, Normalizer]] = {
     "microTime": _time(6),
     "duration": _duration,
     "raw": _any,
+    "schemaOrArray": _schema_or_array,
+    "schemaOrBool": _schema_or_bool,
+    "schemaOrStrings": _schema_or_strings,
 }
 
 

@@ -6,7 +6,7 @@ import base64
 from typing import Any, Final
 
 from env_core.apiserver._scalars import base64_problem, canonical_duration, time_problem
-from env_core.apiserver.schema import GoType, StructType
+from env_core.apiserver.schema import SCHEMA, GoType, StructType, struct_named
 from env_core.objects.gojson import Literal, Repeated, kind_word, number_text
 from env_core.objects.jsonout import to_compact_json
 from env_core.objects.quantity import QuantityError, parse_json
@@ -201,6 +201,8 @@ class SlowDecoder:
             return self._quantity(value)
         if special == "intOrString":
             return self._int_or_string(value)
+        if special.startswith("schema"):
+            return self.nested_schema(value, special)
         if value is None:
             return None
         if not isinstance(value, str):
@@ -214,6 +216,21 @@ class SlowDecoder:
         if problem:
             raise ValueRefused(problem)
         return value
+
+    def nested_schema(self, value: Any, special: str) -> Any:
+        """Read a schema in a schema, which is read on its own: what it does not know is dropped without a word.
+
+        Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/v1 marshal.go.
+        """
+        if isinstance(value, dict):
+            return _lone_schema(value)
+        if isinstance(value, list) and special == "schemaOrArray":
+            return [_lone_schema(each) for each in value]
+        if special == "schemaOrBool" and not isinstance(value, bool) and value is not None:
+            raise ValueRefused("boolean or JSON schema expected")
+        if isinstance(value, list) and special == "schemaOrStrings":
+            return [each for each in value if isinstance(each, str)]
+        return value if isinstance(value, bool) and special == "schemaOrBool" else None
 
     def _quantity(self, value: Any) -> Any:
         if value is None:
@@ -234,6 +251,12 @@ class SlowDecoder:
                 return value
             word = f"number {number_text(value)}"
         raise ValueRefused(self._type_error(word, _INT32))
+
+
+def _lone_schema(value: Any) -> Any:
+    if value is None:
+        return {}
+    return SlowDecoder().document(value, struct_named(SCHEMA))
 
 
 def json_text(value: Any) -> str:

@@ -124,6 +124,8 @@ class UnstructuredReader:
     def _special(self, value: Any, special: str) -> Any:
         if special == "raw":
             return value
+        if special.startswith("schema"):
+            return SlowDecoder().nested_schema(value, special)
         if special == "quantity":
             try:
                 return str(parse_json(json_text(value)))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from env_core.apiserver._authz_nodes import NODE_PREFIX, NODES, RELATED, is_by_relation, node_rule
 from env_core.apiserver._authz_rules import (
     Grant,
     allows,
@@ -24,14 +25,12 @@ from env_core.objects.problems import quoted
 from env_core.world import Object
 
 MASTERS = "system:masters"
-NODES = "system:nodes"
 _GROUP = "rbac.authorization.k8s.io"
-_NODE_PREFIX = "system:node:"
 _SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
-# What the node authorizer hands out only along the edges from a node to its pods.
-_RELATED = frozenset({"secrets", "configmaps", "persistentvolumeclaims", "persistentvolumes"})
 _CACHED_MAX = 8192
 _ALL_NAMES: frozenset[str] | None = None
+# Stands for the names that a node's pods refer to; told apart by identity.
+_NAMES_OF_PODS = frozenset({"\0"})
 
 _Key = tuple[Identity, str, str, str, str, str]
 
@@ -45,6 +44,9 @@ class RbacReader(Protocol):
 
     def list(self, resource: str, namespace: str) -> Sequence[Object]:
         """Return the "roles" or "rolebindings" of a namespace, or all "clusterroles" or "clusterrolebindings"."""
+
+    def is_related(self, node: str, resource: str, namespace: str, name: str) -> bool:
+        """Whether a pod on the node needs the named object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class Authorizer:
 
     Rules are compiled per identity and namespace, decisions per identity, namespace, verb and resource;
     both are dropped when `read.version` changes. Kubelets (group `system:nodes`) have the rules of the
-    ClusterRole `system:node`; the graph from nodes to pods is not followed, so a node may read any
-    named secret. Source: k8s.io/kubernetes plugin/pkg/auth/authorizer/{rbac,node}.
+    ClusterRole `system:node`; of secrets, config maps, claims and volumes they get those that their pods need.
+    Source: k8s.io/kubernetes plugin/pkg/auth/authorizer/{rbac,node}.
     """
 
     __slots__ = ("_compiled", "_decided", "_read", "_version")
@@ -100,7 +102,9 @@ class Authorizer:
             names = self._decided[key]
         except KeyError:
             names = self._names(key)
-        return names is None or name in names
+        if names is None or name in names:
+            return True
+        return names is _NAMES_OF_PODS and self._is_related(identity, resource, namespace, name)
 
     def check(
         self,
@@ -150,6 +154,10 @@ class Authorizer:
         for grant in compiled.grants:
             if any(allows(rule, verb, group, resource, subresource, name) for rule in grant.rules):
                 return Decision(True, f"RBAC: allowed by {grant.described}" if grant.described else "")
+        if is_by_relation(identity, verb, group, resource) and self._is_related(
+            identity, resource, namespace, name
+        ):
+            return Decision(True)
         return Decision(False, self._denial(identity, group, resource, name, compiled))
 
     def decide_path(self, identity: Identity, verb: str, path: str) -> Decision:
@@ -235,7 +243,11 @@ class Authorizer:
                     if not names:
                         return _ALL_NAMES
                     named.update(names)
-        return frozenset(named)
+        return _NAMES_OF_PODS if is_by_relation(identity, verb, group, resource) else frozenset(named)
+
+    def _is_related(self, identity: Identity, resource: str, namespace: str, name: str) -> bool:
+        node = identity.name.removeprefix(NODE_PREFIX)
+        return bool(name) and self._read.is_related(node, resource, namespace, name)
 
     def _forget(self) -> None:
         self._version = self._read.version
@@ -276,18 +288,18 @@ class Authorizer:
                 grants.append(Grant(tuple(role.get("rules") or ()), describe_binding(binding, subject)))
         if NODES in identity.groups and "system:node" in cluster_roles:
             rules = cluster_roles["system:node"].get("rules") or ()
-            grants.append(Grant(tuple(_node_rule(rule) for rule in rules), ""))
+            grants.append(Grant(tuple(node_rule(rule) for rule in rules), ""))
         return _Compiled(tuple(grants), tuple(errors))
 
     def _denial(self, identity: Identity, group: str, resource: str, name: str, compiled: _Compiled) -> str:
         reasons = []
         if (
             NODES in identity.groups
-            and identity.name.startswith(_NODE_PREFIX)
+            and identity.name.startswith(NODE_PREFIX)
             and not group
-            and resource in _RELATED
+            and resource in RELATED
         ):
-            node = identity.name.removeprefix(_NODE_PREFIX)
+            node = identity.name.removeprefix(NODE_PREFIX)
             related = f"node: no relationship found between node '{node}' and this object"
             reasons.append(related if name else "node: No Object name found")
         if compiled.errors:
@@ -303,13 +315,6 @@ _EVERY_URL: Object = {"verbs": ["*"], "nonResourceURLs": ["*"]}
 
 def _kept(rule: Object, fields: tuple[str, ...]) -> Object:
     return {field: rule[field] for field in fields if rule.get(field)}
-
-
-def _node_rule(rule: Object) -> Object:
-    """Return a rule of `system:node` without listing what a node gets one by one."""
-    if _RELATED.isdisjoint(rule.get("resources") or ()):
-        return rule
-    return {**rule, "verbs": ["get"]}
 
 
 def _subject_of(binding: Object, identity: Identity) -> Object | None:

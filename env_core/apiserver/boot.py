@@ -1,4 +1,5 @@
-"""What a control plane creates when it starts: system namespaces, RBAC, priority classes, its own Service.
+"""What a control plane creates when it starts: system namespaces, RBAC, priority classes, its own Service, and
+objects that hardly anybody writes: flow control, API services, the range of service addresses.
 
 Source: tests/golden/l2/facts/default_objects.json.gz (what a 1.37 server holds after start-up).
 """
@@ -13,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from env_core.apiserver.store import Store
 from env_core.sim import ids
 from env_core.sim.rng import Streams
 from env_core.sim.timefmt import rfc3339
@@ -23,11 +25,40 @@ _PRIORITIES = (("system-cluster-critical", 2_000_000_000), ("system-node-critica
 _RBAC = "rbac.authorization.k8s.io"
 
 
-@lru_cache(maxsize=1)
-def _roles() -> dict[str, list[Any]]:
-    packed = files("env_core.apiserver.data").joinpath("rbac.json.gz").read_bytes()
+@lru_cache(maxsize=2)
+def _table(name: str) -> dict[str, list[Any]]:
+    packed = files("env_core.apiserver.data").joinpath(f"{name}.json.gz").read_bytes()
     table: dict[str, list[Any]] = orjson.loads(gzip.decompress(packed))
     return table
+
+
+def boot(store: Store, streams: Streams, now_ms: int) -> None:
+    """Put everything into a store that a fresh control plane holds.
+
+    What is there by default and watched by nobody is preloaded: no write, no revision, no event.
+    """
+    for resource, obj in boot_objects(streams, now_ms):
+        store.put(resource, obj)
+    for resource, objects in default_objects(streams, now_ms).items():
+        store.preload(resource, objects)
+
+
+def default_objects(streams: Streams, now_ms: int) -> dict[str, list[Object]]:
+    """Return flow schemas, priority levels, API services and service CIDRs by resource, as of now."""
+    created = rfc3339(now_ms)
+    uids = streams.stream("default-uids")
+    return {
+        resource: [_made_by_default(obj, ids.uid(uids), created) for obj in objects]
+        for resource, objects in _table("defaults").items()
+    }
+
+
+def _made_by_default(obj: Object, uid: str, created: str) -> Object:
+    made = {**obj, "metadata": {**obj["metadata"], "uid": uid, "creationTimestamp": created}}
+    conditions = obj["status"].get("conditions")
+    if conditions:
+        made["status"] = {"conditions": [{**each, "lastTransitionTime": created} for each in conditions]}
+    return made
 
 
 def boot_objects(streams: Streams, now_ms: int) -> Iterator[tuple[str, Object]]:
@@ -48,7 +79,7 @@ def boot_objects(streams: Streams, now_ms: int) -> Iterator[tuple[str, Object]]:
         }
         yield "namespaces", made(namespace, name=name, labels={"kubernetes.io/metadata.name": name})
     for plural in ("clusterroles", "clusterrolebindings", "roles", "rolebindings"):
-        for obj in _roles()[plural]:
+        for obj in _table("rbac")[plural]:
             yield f"{plural}.{_RBAC}", made(obj)
     for name, value in _PRIORITIES:
         priority = {

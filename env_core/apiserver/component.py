@@ -6,6 +6,7 @@ from typing import Any
 
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.recorder import EventRecorder
+from env_core.apiserver.registry import Kinds
 from env_core.apiserver.request import Identity
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
@@ -34,6 +35,11 @@ class Component:
         self.cache: Store = server.store
         self.loop: EventLoop = server.loop
         self.recorder = EventRecorder(self.api, state, server.loop, component=name, host=host)
+
+    @property
+    def kinds(self) -> Kinds:
+        """What the API serves."""
+        return self._server.registry
 
     @property
     def now_ms(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from env_core.apiserver import errors
+from env_core.apiserver import custom, errors
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import ApiRequest
 from env_core.apiserver.schema import schema_for
@@ -17,8 +17,8 @@ def is_trusted(request: ApiRequest) -> bool:
     return request.identity.name.startswith("system:")
 
 
-def decode_part(request: ApiRequest, group: str, version: str, kind: str) -> Object:
-    """Return the body of a subresource that takes a kind of its own (Eviction, Binding, Scale) in normal form.
+def decode_as(request: ApiRequest, group: str, version: str, kind: str) -> Object:
+    """Return the body of a request as a kind that is not stored: a binding, a review, a scale.
 
     Raises:
         StatusError: BadRequest, in the server's words.
@@ -26,23 +26,30 @@ def decode_part(request: ApiRequest, group: str, version: str, kind: str) -> Obj
     body = request.body
     if isinstance(body, dict) and is_trusted(request):
         return body
-    if body is None:
-        body = {}
-    if not isinstance(body, (dict, str, bytes)):
-        raise errors.bad_request("the body of the request must be an object")
-    return decode(body, group, version, kind, request.options.field_validation).object
+    empty: Object = {}
+    return decode(
+        empty if body is None else body, group, version, kind, request.options.field_validation
+    ).object
 
 
 def decode_body(request: ApiRequest, kind: Kind, body: Any) -> tuple[Object, tuple[str, ...]]:
-    """Return the body as an object in normal form, and the warnings about it.
+    """Return the body as an object in the normal form of what is stored, and the warnings about it.
 
     Raises:
         StatusError: BadRequest, in the server's words.
     """
+    decoded, warnings = _decoded(request, kind, body)
+    return (decoded if kind.conversion is None else kind.conversion.to_stored(decoded)), warnings
+
+
+def _decoded(request: ApiRequest, kind: Kind, body: Any) -> tuple[Object, tuple[str, ...]]:
     if isinstance(body, dict) and is_trusted(request):
         return body, ()
     if not isinstance(body, (dict, str, bytes)):
         raise errors.bad_request("the body of the request must be an object")
+    if kind.coerce is not None:
+        decoded = custom.decode(body, kind, kind.coerce, request.options.field_validation)
+        return decoded.object, decoded.warnings
     if schema_for(kind.group, kind.version, kind.kind) is None:
         if not isinstance(body, dict):
             raise errors.bad_request("the body of the request must be an object")

@@ -15,21 +15,6 @@ if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
 
 
-NAMESPACES = "namespaces"
-ANSWERED_WHOLE = frozenset(
-    {
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "pods",
-        "podtemplates",
-        "resourcequotas",
-        "serviceaccounts",
-        "services",
-    }
-)
-"""Resources whose deletion answers the object; that of others answers a Status. Source: the recorded OpenAPI documents."""
-
-
 def delete(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Delete an object, at once or gracefully, as its kind, finalizers and the options say."""
     old = reading.existing(server, request, kind)
@@ -37,52 +22,69 @@ def delete(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     metadata = old["metadata"]
     _check_preconditions(kind, metadata, options)
     admit_validating(server, attributes_of(server, request, kind, "DELETE", None, old), None)
+    if kind.prepare_delete is not None and "deletionTimestamp" not in metadata:
+        marked = kind.prepare_delete(old, server.loop.now_ms)
+        return ApiResponse(200, old if options.dry_run else put(server, kind, marked))
     finalizers = _deletion_finalizers(metadata.get("finalizers", []), options.propagation_policy)
     grace = _grace(kind, old, options)
-    holds_namespace = kind.resource == NAMESPACES and bool((old.get("spec") or {}).get("finalizers"))
+    holds_namespace = kind.resource == "namespaces" and bool((old.get("spec") or {}).get("finalizers"))
     if not finalizers and grace == 0 and not holds_namespace:
         if not options.dry_run:
             server.store.remove(kind.resource, metadata.get("namespace", ""), request.name)
-        if kind.resource not in ANSWERED_WHOLE:
-            return ApiResponse(200, _deleted_status(kind, old))
-        return ApiResponse(200, old if kind.grace is None else _marked(server, kind, old, finalizers, 0))
+        if kind.grace is not None:
+            old = _marked(server, kind, old, finalizers, grace)
+        return ApiResponse(200, old if kind.returns_deleted else _deleted_status(kind, old))
     marked = _marked(server, kind, old, finalizers, grace)
     if marked is not old:
-        if kind.resource == NAMESPACES:
+        if kind.resource == "namespaces":
             marked = {**marked, "status": {**marked.get("status", {}), "phase": "Terminating"}}
         if not options.dry_run:
-            marked = server.store.put(kind.resource, marked)
+            marked = put(server, kind, marked)
     return ApiResponse(200, marked)
 
 
 def _check_preconditions(kind: Kind, metadata: Object, options: Options) -> None:
-    """Refuse to delete another object than the one that is meant. Source: k8s.io/apiserver pkg/registry/rest/delete.go."""
-    for field, given, found, guess in (
-        ("UID", options.precondition_uid, metadata["uid"], "deleted and then recreated"),
-        (
-            "ResourceVersion",
-            options.precondition_resource_version,
-            metadata["resourceVersion"],
-            "modified",
-        ),
-    ):
-        if given and given != found:
-            why = (
-                f"the {field} in the precondition ({given}) does not match the {field} in record ({found}). "
-                f"The object might have been {guess}"
-            )
-            raise errors.conflict(kind.group, kind.kind, metadata["name"], why)
+    """Raise Conflict unless the object is the one that the client means.
+
+    Source: k8s.io/apiserver pkg/registry/rest/delete.go; tests/golden/l2/facts/errors.jsonl.gz.
+    """
+    uid, version = options.precondition_uid, options.precondition_resource_version
+    why = ""
+    if uid and uid != metadata["uid"]:
+        why = (
+            f"the UID in the precondition ({uid}) does not match the UID in record ({metadata['uid']}). "
+            "The object might have been deleted and then recreated"
+        )
+    elif version and version != metadata["resourceVersion"]:
+        why = (
+            f"the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record "
+            f"({metadata['resourceVersion']}). The object might have been modified"
+        )
+    if why:
+        raise errors.conflict(kind.group, kind.kind, metadata["name"], why)
 
 
 def delete_collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Delete every object that a list would return."""
     listed = reading.listed(server, request, kind).object
+    given = request.options
+    options = Options(
+        dry_run=given.dry_run,
+        grace_period_seconds=given.grace_period_seconds,
+        precondition_uid=given.precondition_uid,
+        precondition_resource_version=given.precondition_resource_version,
+        propagation_policy=given.propagation_policy,
+    )
     for item in listed["items"]:
         metadata = item["metadata"]
         one = ApiRequest(
-            verb="delete", resource=request.resource, namespace=metadata.get("namespace", ""), name=metadata["name"],
-            identity=request.identity, options=Options(propagation_policy=request.options.propagation_policy, grace_period_seconds=request.options.grace_period_seconds),
-        )  # fmt: skip
+            verb="delete",
+            resource=request.resource,
+            namespace=metadata.get("namespace", ""),
+            name=metadata["name"],
+            identity=request.identity,
+            options=options,
+        )
         delete(server, one, kind)
     return ApiResponse(200, listed)
 
@@ -117,7 +119,7 @@ def _marked(server: ApiServer, kind: Kind, old: Object, finalizers: list[str], g
     if "deletionTimestamp" not in metadata:
         # The timestamp is when the object is meant to be gone: now plus the grace period.
         changed["deletionTimestamp"] = rfc3339(server.loop.now_ms + grace * 1000)
-        if kind.resource != NAMESPACES:
+        if kind.resource != "namespaces":
             changed["deletionGracePeriodSeconds"] = grace
         if "generation" in metadata:
             changed["generation"] = metadata["generation"] + 1
@@ -147,10 +149,20 @@ def is_finished(body: Object) -> bool:
     return not metadata.get("deletionGracePeriodSeconds")
 
 
+def put(server: ApiServer, kind: Kind, body: Object) -> Object:
+    """Store an object, in the version that is stored, and return it with its resourceVersion."""
+    if kind.to_storage is None:
+        return server.store.put(kind.resource, body)
+    return server.view(kind, server.store.put(kind.resource, kind.to_storage(body)))
+
+
 def stored(server: ApiServer, kind: Kind, body: Object) -> Object:
-    """Store a new version; what was waiting for it to go, goes."""
-    stored = server.store.put(kind.resource, body)
+    """Store a new version; what was waiting for it to go, goes instead, as it was before.
+
+    Source: k8s.io/apiserver pkg/registry/generic/registry/store.go (deleteWithoutFinalizers).
+    """
     if is_finished(body):
         metadata = body["metadata"]
-        return server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"]) or stored
-    return stored
+        server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"])
+        return body
+    return put(server, kind, body)

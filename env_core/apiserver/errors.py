@@ -152,6 +152,17 @@ def internal(message: str) -> StatusError:
     return StatusError(status(500, "InternalError", text, {"causes": [{"message": message}]}))
 
 
+def path_unknown(verb: str, resource: str, name: str) -> StatusError:
+    """404 of a path in a group that nothing serves, in the words that clients make of its plain text.
+
+    Source: k8s.io/apimachinery pkg/api/errors NewGenericServerResponse; tests/golden/l2/flows (crd-finalizer).
+    """
+    what = f"{verb} {resource} {name}" if name else f"{verb} {resource}"
+    plural, _, group = resource.partition(".")
+    message = f"the server could not find the requested resource ({what})"
+    return StatusError(status(404, "NotFound", message, _details(group, plural, name)))
+
+
 def resource_unknown() -> StatusError:
     """404 of a path that nothing serves."""
     return StatusError(status(404, "NotFound", "the server could not find the requested resource"))

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from env_core.apiserver.schema import StructType
 from env_core.objects.problems import Problem
 from env_core.world import Object
+
+if TYPE_CHECKING:
+    from env_core.apiserver.store import Store
+
+Coerce = Callable[[Object], tuple[Object, list[str]]]
+"""Fits an object to a schema: returns it without unknown fields, and their paths; raises `ValueRefused`."""
 
 DEFAULT_FIELD_LABELS = ("metadata.name", "metadata.namespace")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -52,19 +59,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where the `scale` subresource finds its numbers (dotted paths)."""
+    """Where the `scale` subresource finds its numbers (dotted paths).
+
+    `label_selector` leads to a selector, or to its text; "" when there is none. `is_declared` is for kinds whose
+    definition declares the paths: their own validation judges the numbers, and replicas must be there to be read.
+    """
 
     spec_replicas: str = "spec.replicas"
     status_replicas: str = "status.replicas"
     label_selector: str = "spec.selector"
-
-
-@dataclass(frozen=True, slots=True)
-class Conversion:
-    """Between the stored form of a kind and the one of another version; both functions leave their input alone."""
-
-    to: Callable[[Object], Object]
-    back: Callable[[Object], Object]
+    is_declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,19 @@ class SubresourceWrite:
 
     prepare: Callable[[Object, Object], Object]
     validate: Callable[[Object, Object], list[Problem]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conversion:
+    """How a resource that is another form of a stored one is turned into that one, and back.
+
+    `resource` is the group-qualified plural that the objects are stored under. Both functions return new
+    objects, apiVersion and kind included, and never mutate their input.
+    """
+
+    resource: str
+    to_stored: Callable[[Object], Object]
+    from_stored: Callable[[Object], Object]
 
 
 def unchanged(obj: Object) -> Object:
@@ -103,6 +120,11 @@ def no_warnings(_obj: Object) -> list[str]:
     return []
 
 
+def no_kinds(_obj: Object) -> tuple[Kind, ...]:
+    """Define nothing."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind:
     """One resource: identity, defaults, validation, columns, describe.
@@ -118,6 +140,9 @@ class Kind:
     `validate_name` gives name rules that differ from a DNS subdomain. `validate_update` gets (new, old) and
     includes what `validate` would say of new where upstream does so; when it is None the server runs
     `validate(new)`. `validate_status` gets (new, old) of a status write.
+
+    A kind with a `conversion` is another form (version or group) of a stored one: it declares its identity and
+    the conversion; defaults, validation, columns and describe are those of the stored kind (`converting.py`).
     """
 
     group: str
@@ -142,6 +167,8 @@ class Kind:
     validate_update: Callable[[Object, Object], list[Problem]] | None = None
     validate_status: Callable[[Object, Object], list[Problem]] = no_update_problems
     warnings: Callable[[Object], list[str]] = no_warnings
+    update_warnings: Callable[[Object, Object], list[str]] | None = None
+    """What to warn of on an update, from (new, old); None means `warnings(new)`."""
     field_labels: tuple[str, ...] = DEFAULT_FIELD_LABELS
     field_values: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
     """Field labels that are not simply the text of the field that they name (unset numbers and truths have a value)."""
@@ -150,25 +177,67 @@ class Kind:
     source: str
     unrecorded: str = ""
     grace: Callable[[Object], int] | None = None
+    returns_deleted: bool = False
+    """Whether a delete that is done at once answers the object rather than a Status."""
+    creates_on_update: bool = False
+    """Whether an update of an absent object creates it."""
     writes: Mapping[str, SubresourceWrite] = field(default_factory=dict)
     """Subresources with a strategy of their own ("resize", "ephemeralcontainers", "finalize")."""
     has_counted_annotations: bool = False
     """Whether a change of annotations raises the generation (Deployments)."""
     aliases: tuple[tuple[str, str], ...] = field(default=())
-    """The (apiVersion, kind) of other versions in which the same objects are served."""
-    conversions: Mapping[str, Conversion] = field(default_factory=dict)
-    """How to convert, by such an apiVersion; versions without an entry differ in nothing else."""
+    conversion: Conversion | None = None
+    computed: Callable[[Store], list[Object]] | None = None
+    """Objects that are there without being stored, found when somebody reads; a stored one of the same name hides them."""
+    row_order: Callable[[Object], Any] | None = None
+    """How the rows of a Table are sorted; None for the order of the list."""
     deprecation: str = ""
     """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
+    has_free_finalizers: bool = False
+    """Whether finalizers need no domain (kinds outside of the core's own registries)."""
+    prepare_delete: Callable[[Object, int], Object] | None = None
+    """What the first request to delete makes of the object, at a time, in place of deleting it."""
+
+    # Kinds that objects define (CustomResourceDefinitions), and what only such kinds need.
+    defines: Callable[[Object], tuple[Kind, ...]] = no_kinds
+    """The kinds that an object of this kind adds to the API."""
+    list_kind: str = ""
+    """The kind of lists, when it is not the kind and "List"."""
+    struct: StructType | None = None
+    """The fields of objects, when no built-in type has them."""
+    coerce: Coerce | None = None
+    """Fits a body to the schema of a kind without a built-in type."""
+    read: Callable[[Object], Object] | None = None
+    """From an object as it is stored, maybe in another version, to one of this version."""
+    to_storage: Callable[[Object], Object] | None = None
+    """From an object of this version to the one that is stored; None when that is the same."""
+    refuses_create: str = ""
+    """Why no object may be created any more."""
+    is_other_version: bool = False
+    """Whether clients that name no version use another one."""
+    served_by: Kind | None = None
+    """The kind that answers requests in place of this one, which only discovery shows."""
 
     api_version: str = field(init=False)
     """The apiVersion of objects of this kind."""
+    is_preferred: bool = field(init=False)
+    """Whether the version is the one that the group prefers."""
     resource: str = field(init=False)
-    """The group-qualified plural, "deployments.apps"; just "pods" for the core group."""
+    """How requests name the resource: the group-qualified plural, "deployments.apps"; just "pods" for the core group.
+
+    A version that is not the preferred one has it in between, "horizontalpodautoscalers.v1.autoscaling".
+    """
 
     def __post_init__(self) -> None:
         # Computed once: every request asks for them several times.
         object.__setattr__(
             self, "api_version", f"{self.group}/{self.version}" if self.group else self.version
         )
-        object.__setattr__(self, "resource", f"{self.plural}.{self.group}" if self.group else self.plural)
+        resource = f"{self.plural}.{self.group}" if self.group else self.plural
+        is_preferred = not self.is_other_version and (
+            self.conversion is None or self.conversion.resource != resource
+        )
+        if not is_preferred:
+            resource = f"{self.plural}.{self.version}.{self.group}"
+        object.__setattr__(self, "is_preferred", is_preferred)
+        object.__setattr__(self, "resource", resource)

@@ -60,10 +60,13 @@ def validate_object_meta(
     is_namespaced: bool,
     name_rule: NameRule | None = None,
     field: str = "metadata",
+    *,
+    has_free_finalizers: bool = False,
 ) -> list[Problem]:
     """Check the metadata of a new object, whose name has been generated already.
 
     `name_rule` gets a name and whether it is a prefix to generate from; None means a DNS subdomain.
+    `has_free_finalizers` lets finalizers be that have no domain.
     """
     rule = name_rule or name_is_subdomain
     found: list[Problem] = []
@@ -86,11 +89,13 @@ def validate_object_meta(
     generation = meta.get("generation")
     if generation is not None and generation < 0:
         found.append(invalid(f"{field}.generation", generation, names.NOT_NEGATIVE))
-    found += _common_problems(meta, field)
+    found += _common_problems(meta, field, has_free_finalizers)
     return found
 
 
-def validate_object_meta_update(new: Object, old: Object, field: str = "metadata") -> list[Problem]:
+def validate_object_meta_update(
+    new: Object, old: Object, field: str = "metadata", *, has_free_finalizers: bool = False
+) -> list[Problem]:
     """Check how the metadata of an existing object changes."""
     found: list[Problem] = []
     if old.get("deletionTimestamp"):
@@ -111,14 +116,14 @@ def validate_object_meta_update(new: Object, old: Object, field: str = "metadata
                 value = ""
             found.append(invalid(f"{field}.{key}", value, _IMMUTABLE))
     if any(new.get(key) is not old.get(key) for key in _CHECKED):
-        found += _common_problems(new, field)
+        found += _common_problems(new, field, has_free_finalizers)
     return found
 
 
 _CHECKED = ("labels", "annotations", "ownerReferences", "finalizers")
 
 
-def _common_problems(meta: Object, field: str) -> list[Problem]:
+def _common_problems(meta: Object, field: str, has_free_finalizers: bool) -> list[Problem]:
     found = label_problems(meta.get("labels"), f"{field}.labels")
     found += annotation_problems(meta.get("annotations"), f"{field}.annotations")
     owners = meta.get("ownerReferences")
@@ -127,6 +132,8 @@ def _common_problems(meta: Object, field: str) -> list[Problem]:
     finalizers = meta.get("finalizers")
     if finalizers:
         found += _finalizer_problems(finalizers, f"{field}.finalizers")
+        if not has_free_finalizers:
+            found += _domain_problems(finalizers, f"{field}.finalizers")
     return found
 
 
@@ -176,6 +183,11 @@ def _finalizer_problems(finalizers: Sequence[str], field: str) -> list[Problem]:
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         text = "finalizer orphan and foregroundDeletion cannot be both set"
         found.append(Problem(INVALID, field, shown(list(finalizers)), text))
+    return found
+
+
+def _domain_problems(finalizers: Sequence[str], field: str) -> list[Problem]:
+    found: list[Problem] = []
     for index, finalizer in enumerate(finalizers):
         if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
             text = "name is neither a standard finalizer name nor is it fully qualified"

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from env_core.apiserver import errors
+from env_core.apiserver import custom, errors
 from env_core.apiserver.decoding import is_trusted
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest
+from env_core.apiserver.request import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest
 from env_core.apiserver.schema import schema_for
 from env_core.apiserver.strict import Decoded, decode_json_patched, decode_strategic_patched
 from env_core.objects._patch_problem import PatchError
-from env_core.objects.gojson import syntax_problem
+from env_core.objects.gojson import is_json
 from env_core.objects.patch_json import apply_json_patch, read_json_patch
 from env_core.objects.patch_merge import apply_merge_patch, read_merge_patch
 from env_core.objects.patch_strategic import apply_strategic_patch, merge_strategic_patch
 from env_core.world import Object
 
 ACCEPTED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
+CUSTOM_ACCEPTED = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+"""What custom resources take; source: tests/golden/l2/facts/errors (cr-sm-patch)."""
 
 
 def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
@@ -26,9 +28,18 @@ def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
     Raises:
         StatusError: the patch does not decode, does not apply, or its result does not fit the kind.
     """
+    conversion = kind.conversion
+    if conversion is None:
+        return _applied(request, kind, live)
+    # The client patches the form that it asked for.
+    done = _applied(request, kind, conversion.from_stored(live))
+    return Decoded(conversion.to_stored(done.object), done.warnings)
+
+
+def _applied(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
     schema = schema_for(kind.group, kind.version, kind.kind)
     body = request.body
-    if isinstance(body, (str, bytes)) and syntax_problem(body):
+    if isinstance(body, (str, bytes)) and not is_json(body):
         raise errors.bad_request("invalid JSON patch")
     try:
         if request.content_type == STRATEGIC_PATCH and schema is not None:
@@ -47,6 +58,9 @@ def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
         patched, warnings = _plainly(request, live)
     except PatchError as error:
         raise _refused(error) from None
+    if kind.coerce is not None and not is_trusted(request):
+        mode = request.options.field_validation
+        return custom.decode_patched(patched, kind, kind.coerce, mode, patch_warnings=warnings)
     if schema is None or is_trusted(request):
         return Decoded(_mapping(patched))
     return decode_json_patched(
@@ -57,6 +71,16 @@ def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
         request.options.field_validation,
         patch_warnings=warnings,
     )
+
+
+def check_type(request: ApiRequest, kind: Kind) -> None:
+    """Refuse a type of patch that the kind does not take.
+
+    Raises:
+        StatusError: 415.
+    """
+    if kind.coerce is not None and request.content_type == STRATEGIC_PATCH:
+        raise _unknown_format(CUSTOM_ACCEPTED)
 
 
 def apply_plain(request: ApiRequest, live: Object) -> Object:
@@ -78,9 +102,14 @@ def _plainly(request: ApiRequest, live: Object) -> tuple[Any, tuple[str, ...]]:
         if isinstance(body, (str, bytes)):
             body, warnings = read_merge_patch(body)
         return apply_merge_patch(live, _mapping(body)), warnings
-    accepted = ", ".join(ACCEPTED)
-    text = f"the body of the request was in an unknown format - accepted media types include: {accepted}"
-    raise errors.unsupported_media_type(text)
+    raise _unknown_format(ACCEPTED)
+
+
+def _unknown_format(accepted: tuple[str, ...]) -> errors.StatusError:
+    listed = ", ".join(accepted)
+    return errors.unsupported_media_type(
+        f"the body of the request was in an unknown format - accepted media types include: {listed}"
+    )
 
 
 def _refused(error: PatchError) -> errors.StatusError:

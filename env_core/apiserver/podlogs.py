@@ -1,4 +1,4 @@
-"""The `log` subresource of pods, as far as the API server answers it itself.
+"""The `log` subresource of pods, as far as the API server answers it itself, and which container is meant.
 
 Source: k8s.io/kubernetes pkg/registry/core/pod/rest/log.go and pkg/apis/core/validation (ValidatePodLogOptions);
 tests/golden/l2/facts/errors.jsonl.gz.
@@ -6,7 +6,7 @@ tests/golden/l2/facts/errors.jsonl.gz.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from env_core.apiserver import errors
 from env_core.apiserver.request import ApiRequest, ApiResponse, LogOptions
@@ -41,6 +41,36 @@ def _problems(options: LogOptions) -> list[Problem]:
     elif options.since_seconds is not None and options.since_seconds < 1:
         found.append(invalid("sinceSeconds", options.since_seconds, "must be greater than 0"))
     return found
+
+
+def _containers(pod: Object) -> list[Any]:
+    spec = pod["spec"]
+    return [
+        *(spec.get("initContainers") or ()),
+        *spec["containers"],
+        *(spec.get("ephemeralContainers") or ()),
+    ]
+
+
+def chosen_container(pod: Object, name: str) -> str:
+    """Return the container that a log, a command or a connection is for: the named one, else the only one.
+
+    Raises:
+        StatusError: 400, in the server's words.
+    """
+    spec = pod["spec"]
+    pod_name = pod["metadata"]["name"]
+    if name:
+        if all(container["name"] != name for container in _containers(pod)):
+            raise errors.bad_request(f"container {name} is not valid for pod {pod_name}")
+        return name
+    regular = [container["name"] for container in spec["containers"]]
+    if len(regular) == 1:
+        return str(regular[0])
+    listed = " ".join(container["name"] for container in _containers(pod))
+    raise errors.bad_request(
+        f"a container name must be specified for pod {pod_name}, choose one of: [{listed}]"
+    )
 
 
 def answer(server: ApiServer, pod: Object, request: ApiRequest) -> ApiResponse:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from env_core.apiserver import deleting, errors, reading
-from env_core.apiserver.decoding import decode_part, is_trusted
+from env_core.apiserver.decoding import decode_as
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
-from env_core.objects import selectors
+from env_core.objects import gojson, selectors
 from env_core.objects.conditions import is_pod_ready, set_condition
 from env_core.sim.timefmt import rfc3339
 from env_core.world import Object, Output
@@ -24,11 +24,11 @@ BUDGETS = "poddisruptionbudgets.policy"
 
 
 def _bind(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
-    pod = reading.existing(server, request, kind)
-    body = decode_part(request, "", "v1", "Binding")
-    node = (body.get("target") or {}).get("name", "")
+    body = decode_as(request, "", "v1", "Binding")
+    node = (body.get("target") or {}).get("name") or ""
     if not node:
         raise errors.StatusError(errors.status(500, "", "target.name: Required value"))
+    pod = reading.existing(server, request, kind)
     if pod["spec"].get("nodeName"):
         why = f"pod {request.name} is already assigned to node {quoted_node(pod)}"
         raise errors.conflict("", "pods/binding", request.name, why)
@@ -56,10 +56,10 @@ def quoted_node(pod: Object) -> str:
 
 def _evict(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Evict a pod if its disruption budgets allow it. Source: tests/golden/l0/api_errors.jsonl.gz, ids eviction/."""
-    pod = reading.existing(server, request, kind)
-    body = decode_part(request, "policy", "v1", "Eviction")
-    if not is_trusted(request) and (body.get("metadata") or {}).get("name", "") != request.name:
+    body = decode_as(_as_v1(request), "policy", "v1", "Eviction")
+    if (body.get("metadata") or {}).get("name", "") != request.name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
+    pod = reading.existing(server, request, kind)
     delete_options = body.get("deleteOptions") or {}
     options = Options(
         grace_period_seconds=delete_options.get("gracePeriodSeconds"),
@@ -95,6 +95,19 @@ def _evict(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     return ApiResponse(201, _SUCCESS)
 
 
+def _as_v1(request: ApiRequest) -> ApiRequest:
+    """Read evictions of policy/v1beta1 as what they became; the server still takes them (recorded: evict-v1beta1)."""
+    body = request.body
+    if isinstance(body, (str, bytes)):
+        try:
+            body = gojson.plain(gojson.read(body))
+        except gojson.JsonSyntaxError:
+            return request
+    if not isinstance(body, dict) or body.get("apiVersion") != "policy/v1beta1":
+        return request
+    return request._replace(body={**body, "apiVersion": "policy/v1"})
+
+
 def _covers(budget: Object, pod: Object) -> bool:
     selector = budget["spec"].get("selector")
     return selector is not None and selectors.from_object(selector).matches(
@@ -123,12 +136,13 @@ def _consume(server: ApiServer, budget: Object, pod: Object, *, dry_run: bool) -
         raise errors.too_many_requests(refusal, 10, [cause])
     allowed = status.get("disruptionsAllowed", 0)
     if allowed < 0:
-        raise errors.forbidden("policy", "poddisruptionbudgets", name, "pdb disruptions allowed is negative")
+        why = "pdb disruptions allowed is negative"
+        refused = errors.forbidden("policy", "poddisruptionbudget", name, why)
+        text = f"The disruption budget {name} does not allow evicting pods currently: {why}"
+        refused.status["details"]["causes"] = [{"reason": "DisruptionBudget", "message": text}]
+        raise refused
     if allowed == 0:
-        text = (
-            f"The disruption budget {name} needs {status.get('desiredHealthy', 0)} healthy pods and has "
-            f"{status.get('currentHealthy', 0)} currently"
-        )
+        text = f"The disruption budget {name} {_why_not(status)}"
         raise errors.too_many_requests(refusal, 0, [{"reason": "DisruptionBudget", "message": text}])
     if dry_run:
         return
@@ -137,6 +151,24 @@ def _consume(server: ApiServer, budget: Object, pod: Object, *, dry_run: bool) -
         BUDGETS,
         {**budget, "status": {**status, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}},
     )
+
+
+def _why_not(status: Object) -> str:
+    """Return what a budget that allows nothing says for itself.
+
+    Source: tests/golden/l0/api_errors.jsonl.gz, ids eviction/.
+    """
+    denied = "does not allow evicting pods currently"
+    conditions = status.get("conditions") or ()
+    condition: Object = next((each for each in conditions if each.get("type") == "DisruptionAllowed"), {})
+    if condition.get("reason") == "SyncFailed":
+        return f"{denied} because it failed sync: {condition.get('message', '')}"
+    desired, current = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+    if current <= desired:
+        return f"needs {desired} healthy pods and has {current} currently"
+    if condition.get("reason"):
+        return f"{denied} ({condition['reason']}): {condition.get('message', '')}"
+    return denied
 
 
 def _exec(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -151,9 +183,18 @@ def _attach(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     return ApiResponse(101, {}, output=None if server.backend.attach(pod, request) else Output())
 
 
+def _stream(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    """Check that a pod can be attached or forwarded to; the streams themselves are the facade's."""
+    pod = reading.existing(server, request, kind)
+    if not pod["spec"].get("nodeName"):
+        raise errors.bad_request(f"pod {request.name} does not have a host assigned")
+    return ApiResponse(101, {})
+
+
 POD_SUBRESOURCES: Mapping[str, Handler] = {
     "attach": _attach,
     "binding": _bind,
     "eviction": _evict,
     "exec": _exec,
+    "portforward": _stream,
 }

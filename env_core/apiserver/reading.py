@@ -23,10 +23,20 @@ def existing(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
     Raises:
         StatusError: NotFound.
     """
-    found = server.store.get(kind.resource, request.namespace if kind.is_namespaced else "", request.name)
-    if found is None:
+    obj = found(server, request, kind)
+    if obj is None:
         raise errors.not_found(kind.group, kind.plural, request.name)
-    return found
+    return obj
+
+
+def found(server: ApiServer, request: ApiRequest, kind: Kind) -> Object | None:
+    """Return the object that a request names, None when there is none."""
+    obj = server.store.get(kind.resource, request.namespace if kind.is_namespaced else "", request.name)
+    if obj is None and kind.computed is not None:
+        return next(
+            (each for each in kind.computed(server.store) if each["metadata"]["name"] == request.name), None
+        )
+    return obj if obj is None or kind.read is None else kind.read(obj)
 
 
 def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -39,19 +49,39 @@ def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
 def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
-        raise errors.resource_unknown()
+        raise no_subresource(request, kind)
     if subresource == "log":
         podlogs.check_options(request)
+    if subresource == "proxy" and kind.resource == "services":
+        _check_endpoints(server, request)
     if request.options.resource_version:
         paging.check_not_future(server.store, paging.version_of(request.options.resource_version))
-    found = server.view(kind, existing(server, request, kind))
+    obj = server.view(kind, existing(server, request, kind))
     if subresource in ("", "status", "ephemeralcontainers", "resize"):
-        return ApiResponse(200, found)
+        return ApiResponse(200, obj)
     if subresource == "scale":
-        return ApiResponse(200, scale_of(kind, found))
+        return ApiResponse(200, scale_of(kind, obj, is_read=True))
     if subresource == "log":
-        return podlogs.answer(server, found, request)
+        return podlogs.answer(server, obj, request)
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
+
+
+def _check_endpoints(server: ApiServer, request: ApiRequest) -> None:
+    """Raise ServiceUnavailable for a service that has no endpoint to proxy to, or is not there.
+
+    Source: tests/golden/l2/facts/errors.jsonl.gz (ids get-proxy-svc).
+    """
+    slices = server.store.indexed("service", f"{request.namespace}/{request.name}")
+    if not any(endpoint.get("addresses") for each in slices for endpoint in each.get("endpoints") or ()):
+        text = f"no endpoints available for service {quoted(request.name)}"
+        raise errors.StatusError(errors.status(503, "ServiceUnavailable", text))
+
+
+def no_subresource(request: ApiRequest, kind: Kind) -> errors.StatusError:
+    """Return the refusal of a subresource that a kind does not have; source: tests/golden/l2/facts (cr-status)."""
+    if kind.coerce is not None:
+        return errors.not_found(kind.group, kind.plural, request.name)
+    return errors.resource_unknown()
 
 
 def collection(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -88,6 +118,8 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     namespace = request.namespace if kind.is_namespaced else ""
     matches = matcher(kind, options.label_selector, options.field_selector)
     items, revision, page = _as_asked(server, kind, namespace, options)
+    if kind.read is not None:
+        items = [kind.read(item) for item in items]
     if matches is not None:
         items = [item for item in items if matches(item)]
     view = server.views.get(kind.resource)
@@ -95,7 +127,7 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         now_ms = server.loop.now_ms
         items = [view(item, now_ms) for item in items]
     metadata: Object = {"resourceVersion": str(revision)}
-    if page is not None or options.limit:
+    if "create" in kind.verbs and (page is not None or options.limit):
         in_namespace = bool(namespace)
         items, left = paging.cut(items, page, options.limit, in_namespace=in_namespace)
         if left:
@@ -107,7 +139,12 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
                 metadata["remainingItemCount"] = left
     return ApiResponse(
         200,
-        {"apiVersion": kind.api_version, "kind": f"{kind.kind}List", "metadata": metadata, "items": items},
+        {
+            "apiVersion": kind.api_version,
+            "kind": kind.list_kind or f"{kind.kind}List",
+            "metadata": metadata,
+            "items": items,
+        },
     )
 
 
@@ -137,13 +174,17 @@ def _as_asked(
 
 def narrowed(server: ApiServer, kind: Kind, namespace: str, field_selector: str) -> list[Object]:
     """Return the candidates of a list, through an index where the field selector allows one."""
+    if kind.computed is not None:
+        stored = {obj["metadata"]["name"]: obj for obj in server.store.list(kind.resource)}
+        computed = [obj for obj in kind.computed(server.store) if obj["metadata"]["name"] not in stored]
+        return sorted([*computed, *stored.values()], key=_sort_key) if stored else computed
     if not field_selector:
         return server.store.list(kind.resource, namespace)
     wanted = _equalities(field_selector)
     name = wanted.get("metadata.name")
     if name is not None and (namespace or not kind.is_namespaced):
-        found = server.store.get(kind.resource, namespace, name)
-        return [] if found is None else [found]
+        one = server.store.get(kind.resource, namespace, name)
+        return [] if one is None else [one]
     index, value = "", ""
     if kind.resource == "pods":
         index, value = "node", wanted.get("spec.nodeName", "")
@@ -169,7 +210,7 @@ def _equalities(field_selector: str) -> dict[str, str]:
 
 
 def matcher(kind: Kind, label_selector: str, field_selector: str) -> Any:
-    """Return a predicate over objects, or None when there is nothing to select by.
+    """Return a predicate over stored objects, or None when there is nothing to select by.
 
     Raises:
         StatusError: BadRequest, when a selector does not parse or names a field that is no label.
@@ -186,9 +227,13 @@ def matcher(kind: Kind, label_selector: str, field_selector: str) -> Any:
             if term.field not in kind.field_labels:
                 raise errors.bad_request(_unknown_label(kind, term.field))
 
+    shown = None if kind.conversion is None else kind.conversion.from_stored
+
     def matches(obj: Object) -> bool:
         if labels is not None and not labels.matches(obj["metadata"].get("labels") or {}):
             return False
+        if shown is not None and fields is not None:
+            obj = shown(obj)
         return fields is None or all(
             (field_value(kind, obj, term.field) == term.value) is not term.negated for term in fields.terms
         )
@@ -198,7 +243,7 @@ def matcher(kind: Kind, label_selector: str, field_selector: str) -> Any:
 
 def _unknown_label(kind: Kind, label: str) -> str:
     # Resources without conversion functions of their own know two labels; source: tests/golden/l2/facts/errors.
-    if kind.field_labels == DEFAULT_FIELD_LABELS:
+    if kind.field_labels == DEFAULT_FIELD_LABELS and kind.coerce is None:
         return f'{quoted(label)} is not a known field selector: only "metadata.name", "metadata.namespace"'
     return f"field label not supported: {label}"
 
@@ -220,31 +265,50 @@ def field_value(kind: Kind, obj: Object, path: str) -> str:
     return str(value)
 
 
-def scale_of(kind: Kind, obj: Object) -> Object:
-    """Return the autoscaling/v1 Scale of an object."""
-    assert kind.scale is not None
+UNSET_REPLICAS = -(2**31)
+"""What a patch of a scale starts from when the object has no replicas: a patch must set them.
+
+Source: k8s.io/apiextensions-apiserver pkg/registry/customresource etcd.go.
+"""
+
+
+def scale_of(kind: Kind, obj: Object, *, is_read: bool = False) -> Object:
+    """Return the autoscaling/v1 Scale of an object.
+
+    Raises:
+        StatusError: 500 when a scale is read whose declared replicas are not there.
+    """
+    scale = kind.scale
+    assert scale is not None
     metadata = obj["metadata"]
     kept = {
         key: metadata[key]
         for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
         if key in metadata
     }
-    replicas = _number(obj, kind.scale.spec_replicas)
-    current = _number(obj, kind.scale.status_replicas)
-    selector = obj["spec"].get("selector")
-    status: Object = {"replicas": current}
+    replicas = value_at(obj, scale.spec_replicas)
+    if replicas is None and scale.is_declared:
+        if is_read:
+            path = quoted(f".{scale.spec_replicas}")
+            raise errors.internal(f"the spec replicas field {path} does not exist")
+        replicas = UNSET_REPLICAS
+    current = value_at(obj, scale.status_replicas)
+    selector = value_at(obj, scale.label_selector)
+    status: Object = {"replicas": current if isinstance(current, int) else 0}
     if selector:
-        status["selector"] = selectors.format_label_selector(
-            selector
-            if "matchLabels" in selector or "matchExpressions" in selector
-            else {"matchLabels": selector}
-        )
-    spec = {"replicas": replicas} if replicas else {}
+        status["selector"] = selector if isinstance(selector, str) else _selector_text(selector)
+    spec = {"replicas": replicas} if replicas and isinstance(replicas, int) else {}
     return {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": kept, "spec": spec, "status": status}
 
 
-def _number(obj: Object, path: str) -> int:
+def _selector_text(selector: Object) -> str:
+    is_structured = "matchLabels" in selector or "matchExpressions" in selector
+    return selectors.format_label_selector(selector if is_structured else {"matchLabels": selector})
+
+
+def value_at(obj: Object, path: str) -> Any:
+    """Return the value at a dotted path, None when there is none."""
     value: Any = obj
     for part in path.split("."):
         value = value.get(part) if isinstance(value, dict) else None
-    return value if isinstance(value, int) else 0
+    return value

@@ -11,7 +11,7 @@ from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta_update
 from env_core.apiserver.paging import uint_problem
 from env_core.apiserver.request import ApiRequest, ApiResponse
-from env_core.objects.problems import Problem, invalid
+from env_core.objects.problems import Problem
 from env_core.world import Object
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ SERVER_SET = (
     "selfLink",
 )
 """Metadata that only the server writes."""
+_REFUSED = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def replace(
@@ -47,8 +48,9 @@ def replace(
             raise errors.StatusError(errors.status(500, "", problem))
         raise errors.conflict(kind.group, kind.plural, request.name)
     wanted_uid = metadata.get("uid")
-    if wanted_uid and wanted_uid != old_metadata["uid"]:
-        raise _other_object(request, kind, wanted_uid, old_metadata)
+    # A patch may not change the uid; an update that has one is for that object only.
+    if wanted_uid and wanted_uid != old_metadata["uid"] and request.verb == "update":
+        raise _not_this_object(kind, old_metadata, wanted_uid)
     if request.subresource == "status":
         body = _status_write(kind, old, body)
         if body is old:
@@ -57,28 +59,60 @@ def replace(
     else:
         body = _spec_write(server, request, kind, old, body)
         if body is old:
-            return ApiResponse(200, server.view(kind, old), (*warnings, *kind.warnings(old)))
-        problems = validate_object_meta_update(body["metadata"], old_metadata)
+            return ApiResponse(200, server.view(kind, old), (*warnings, *_update_warnings(kind, old, old)))
+        problems = validate_object_meta_update(
+            body["metadata"], old_metadata, has_free_finalizers=kind.has_free_finalizers
+        )
         problems += kind.validate(body) if kind.validate_update is None else kind.validate_update(body, old)
         refuse(kind, body, problems)
         admit_validating(server, attributes_of(server, request, kind, "UPDATE", body, old), body)
-    all_warnings = (*warnings, *kind.warnings(body)) if request.subresource == "" else warnings
+    all_warnings = warnings
+    if request.subresource == "":
+        all_warnings = (*warnings, *_update_warnings(kind, body, old))
     if request.options.dry_run:
         return ApiResponse(200, body, all_warnings)
     return ApiResponse(200, server.view(kind, stored(server, kind, body)), all_warnings)
 
 
-def _other_object(request: ApiRequest, kind: Kind, uid: str, old_metadata: Object) -> errors.StatusError:
-    """Return the refusal to write an object by another one's uid; a patch may not change it."""
-    if request.verb == "patch":
-        problem = invalid("metadata.uid", uid, "field is immutable")
-        return errors.invalid(kind.group, kind.kind, request.name, [problem])
-    place = f"{request.namespace}/" if kind.is_namespaced else ""
+def _not_this_object(kind: Kind, metadata: Object, uid: str) -> errors.StatusError:
+    """Return the refusal of the storage, which names its key.
+
+    Source: k8s.io/apiserver pkg/storage/errors.go; tests/golden/l2/facts/errors.jsonl.gz.
+    """
+    name, namespace = metadata["name"], metadata.get("namespace")
+    key = "/".join(("/registry", kind.plural, *((namespace,) if namespace else ()), name))
     why = (
-        f"StorageError: invalid object, Code: 4, Key: /registry/{kind.plural}/{place}{request.name}, ResourceVersion: 0, "
-        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {old_metadata['uid']}"
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: UID in precondition: {uid}, UID in object meta: {metadata['uid']}"
     )
-    return errors.conflict(kind.group, kind.plural, request.name, why)
+    return errors.conflict(kind.group, kind.plural, name, why)
+
+
+def check_name(body: Object, request: ApiRequest) -> None:
+    """Raise BadRequest unless the object is the one that the URL names.
+
+    Source: k8s.io/apiserver pkg/endpoints/handlers/rest.go checkName; tests/golden/l2/facts/errors.jsonl.gz.
+    """
+    metadata = body.get("metadata") or {}
+    name = metadata.get("name") or ""
+    if name == request.name:
+        namespace = metadata.get("namespace")
+        if namespace and request.namespace and namespace != request.namespace:
+            text = f"the namespace of the object ({namespace}) does not match the namespace on the request ({request.namespace})"
+            raise errors.bad_request(text)
+        return
+    if not name:
+        text = (
+            f"the name of the object ({request.name} based on URL) was undeterminable: name must be provided"
+        )
+        raise errors.bad_request(text)
+    raise errors.bad_request(
+        f"the name of the object ({name}) does not match the name on the URL ({request.name})"
+    )
+
+
+def _update_warnings(kind: Kind, body: Object, old: Object) -> list[str]:
+    return kind.warnings(body) if kind.update_warnings is None else kind.update_warnings(body, old)
 
 
 def _status_write(kind: Kind, old: Object, body: Object) -> Object:
@@ -101,18 +135,7 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
     old_metadata = old["metadata"]
     metadata = body.get("metadata") or {}
     if metadata is not old_metadata:
-        kept = {
-            key: value
-            for key, value in metadata.items()
-            if key not in SERVER_SET and value not in (None, {}, [])
-        }
-        kept.update({key: old_metadata[key] for key in SERVER_SET if key in old_metadata})
-        if "namespace" in old_metadata:
-            kept.setdefault("namespace", old_metadata["namespace"])
-        kept["resourceVersion"] = old_metadata["resourceVersion"]
-        if "managedFields" in old_metadata:
-            kept["managedFields"] = old_metadata["managedFields"]
-        body = {**body, "metadata": kept}
+        body = {**body, "metadata": written_metadata(metadata, old_metadata)}
     if kind.has_status:
         body = {**body, "status": old["status"]} if "status" in old else without_status(body)
     body = {**body, "apiVersion": kind.api_version, "kind": kind.kind}
@@ -125,17 +148,37 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
     is_counted = kind.has_counted_annotations and body["metadata"].get("annotations") != old_metadata.get(
         "annotations"
     )
-    if kind.has_generation and (is_counted or spec_changed(body, old)):
+    if kind.has_generation and (is_counted or spec_changed(kind, body, old)):
         body = {**body, "metadata": {**body["metadata"], "generation": old_metadata.get("generation", 0) + 1}}
     return old if body == old else body
 
 
-def spec_changed(body: Object, old: Object) -> bool:
-    """Tell whether anything but metadata and status differs."""
-    return any(
-        body.get(key) != old.get(key)
-        for key in sorted({*body, *old} - {"metadata", "status", "apiVersion", "kind"})
-    )
+def written_metadata(metadata: Object, old: Object) -> Object:
+    """Return metadata as a client may write it: what only the server sets stays as it is."""
+    kept = {
+        key: value for key, value in metadata.items() if key not in SERVER_SET and value not in (None, {}, [])
+    }
+    kept.update({key: old[key] for key in SERVER_SET if key in old})
+    for key in _REFUSED:
+        # Validation says that these may not change; the others are silently put back.
+        if metadata.get(key) is not None and (key == "uid" or key not in kept):
+            kept[key] = metadata[key]
+    if "namespace" in old:
+        kept.setdefault("namespace", old["namespace"])
+    kept["resourceVersion"] = old["resourceVersion"]
+    if "managedFields" in old:
+        kept["managedFields"] = old["managedFields"]
+    return kept
+
+
+_NOT_SPEC = frozenset({"metadata", "apiVersion", "kind"})
+_NOT_SPEC_WITH_STATUS = _NOT_SPEC | {"status"}
+
+
+def spec_changed(kind: Kind, body: Object, old: Object) -> bool:
+    """Tell whether anything but metadata, and a status that is written on its own, differs."""
+    left_out = _NOT_SPEC_WITH_STATUS if kind.has_status else _NOT_SPEC
+    return any(body.get(key) != old.get(key) for key in sorted({*body, *old} - left_out))
 
 
 def without_status(body: Object) -> Object:

@@ -28,12 +28,15 @@ SPECIAL: Final = MappingProxyType(
         _META + "Duration": "duration",
         _META + "FieldsV1": "raw",
         _EXTENSIONS + "JSON": "raw",
-        _EXTENSIONS + "JSONSchemaPropsOrArray": "raw",
-        _EXTENSIONS + "JSONSchemaPropsOrBool": "raw",
-        _EXTENSIONS + "JSONSchemaPropsOrStringArray": "raw",
+        _EXTENSIONS + "JSONSchemaPropsOrArray": "schemaOrArray",
+        _EXTENSIONS + "JSONSchemaPropsOrBool": "schemaOrBool",
+        _EXTENSIONS + "JSONSchemaPropsOrStringArray": "schemaOrStrings",
     }
 )
 """Structs with a JSON form of their own, and which."""
+
+SCHEMA: Final = _EXTENSIONS + "JSONSchemaProps"
+"""What stands in a "schemaOrArray", "schemaOrBool" or "schemaOrStrings", if it is an object."""
 
 _SCALARS: Final = frozenset({"string", "bool", "int32", "int64", "float64"})
 
@@ -53,13 +56,15 @@ class GoType:
     element: GoType | None = None
     key: GoType | None = None
     ref: str = ""
+    own: StructType | None = None
+    """The struct itself, of a type that no table has (of custom resources)."""
 
     @property
     def struct(self) -> StructType:
         """The struct of a "struct" type, or of a pointer to one."""
         if self.kind == "ptr" and self.element is not None:
             return self.element.struct
-        return struct_named(self.ref)
+        return self.own or struct_named(self.ref)
 
     def patch_field(self, name: str) -> Field | None:
         """Return the field that JSON `name` means to a strategic merge patch."""
@@ -89,6 +94,8 @@ class Field:
     enum: tuple[str, ...] = ()
     openapi_default: Any = None
     protobuf: tuple[int, str, str] | None = None
+    descriptions: tuple[str, ...] = ()
+    """What a definition says of a field, then of its items or values; built-in types have none here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +115,7 @@ class StructType:
     extensions: MappingProxyType[str, Any]
     kind: str = "struct"
     element: None = None
+    descriptions: tuple[str, ...] = ()
 
     def patch_field(self, name: str) -> Field | None:
         """Return the field that JSON `name` means to a patch: exactly, else ignoring case."""

@@ -8,11 +8,12 @@ from typing import Protocol
 from env_core.apiserver import errors, reading, writing
 from env_core.apiserver.audit import AuditLog
 from env_core.apiserver.authz import Authorizer
+from env_core.apiserver.converting import answer_converted
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.rbacview import RbacView
-from env_core.apiserver.registry import Registry
+from env_core.apiserver.registry import Registry, ServedKinds
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
 from env_core.apiserver.store import Store
 from env_core.sim.loop import EventLoop
@@ -20,6 +21,7 @@ from env_core.sim.rng import Streams
 from env_core.world import Object, Output
 
 MASTERS = "system:masters"
+_METHODS = {"create": "post", "list": "get", "update": "put", "deletecollection": "delete", "watch": "get"}
 
 
 class PodBackend(Protocol):
@@ -43,7 +45,7 @@ class ApiServer:
     """The only door to a cluster's objects.
 
     Refusals are answers (`ApiResponse` with a `Status`), never exceptions; an exception out of `handle`
-    is a bug of ours.
+    is a bug of ours. `origin` is the server that this one is a fork of.
     """
 
     __slots__ = (
@@ -56,6 +58,7 @@ class ApiServer:
         "registry",
         "store",
         "streams",
+        "tokens",
         "views",
         "virtual",
     )
@@ -71,8 +74,9 @@ class ApiServer:
         virtual: Mapping[str, Virtual],
         audit: AuditLog | None = None,
         authorizer: Authorizer | None = None,
+        origin: ApiServer | None = None,
     ) -> None:
-        self.registry = registry
+        self.registry: ServedKinds = origin.registry.fork(store) if origin else ServedKinds(registry, store)
         self.store = store
         self.loop = loop
         self.streams = streams
@@ -83,6 +87,7 @@ class ApiServer:
         self.backend: PodBackend | None = None
         self.metrics: Callable[[str, str], list[Object]] = lambda _resource, _namespace: []
         self.views: Mapping[str, Callable[[Object, int], Object]] = {}
+        self.tokens: Mapping[str, Identity] = {}
 
     def handle(self, request: ApiRequest) -> ApiResponse:
         """Answer one request."""
@@ -96,11 +101,20 @@ class ApiServer:
     def _answer(self, request: ApiRequest) -> ApiResponse:
         kind = self.registry.by_resource(request.resource)
         if kind is None:
-            raise errors.resource_unknown()
+            raise self._unknown(request)
+        kind = kind.served_by or kind
         self.authorize(request.identity, request.verb, kind, request)
         virtual = self.virtual.get(kind.resource)
         if virtual is not None:
             return ApiResponse(201 if request.verb == "create" else 200, virtual(self, request, kind))
+        if kind.conversion is not None:
+            return answer_converted(self, request, kind, self._served)
+        # Not through `_served`: reads are what is asked most.
+        if request.verb == "get":
+            return reading.get(self, request, kind)
+        return self._served(request, kind)
+
+    def _served(self, request: ApiRequest, kind: Kind) -> ApiResponse:
         if request.verb == "get":
             return reading.get(self, request, kind)
         if request.verb == "list":
@@ -113,6 +127,12 @@ class ApiServer:
             )
         return writing.write(self, request, kind)
 
+    def _unknown(self, request: ApiRequest) -> StatusError:
+        group = request.resource.partition(".")[2]
+        if any(kind.group == group for kind in self.registry.kinds):
+            return errors.resource_unknown()
+        return errors.path_unknown(_METHODS.get(request.verb, request.verb), request.resource, request.name)
+
     def authorize(self, identity: Identity, verb: str, kind: Kind, request: ApiRequest) -> None:
         """Raise Forbidden unless RBAC allows the request."""
         if MASTERS in identity.groups:
@@ -123,5 +143,7 @@ class ApiServer:
 
     def view(self, kind: Kind, obj: Object) -> Object:
         """Return an object as clients see it now: what is computed at read (heartbeats, leases) filled in."""
+        if kind.read is not None:
+            obj = kind.read(obj)
         view = self.views.get(kind.resource)
         return obj if view is None else view(obj, self.loop.now_ms)

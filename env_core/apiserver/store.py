@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from env_core.world import Object, Objects
@@ -192,6 +192,16 @@ class Store:
         self._reindex(ref, old, obj)
         self._announce(WatchEvent(self.revision, "ADDED" if old is None else "MODIFIED", ref, obj, old))
         return obj
+
+    def preload(self, resource: str, objects: Iterable[Object]) -> None:
+        """Hold objects as if they had always been there: under the first revision, announced to nobody.
+
+        Only for resources that no index covers and objects that nobody owns.
+        """
+        for obj in objects:
+            metadata = obj["metadata"]
+            ref = ObjectRef(resource, metadata.get("namespace", ""), metadata["name"])
+            self._writable(ref)[ref.name] = {**obj, "metadata": {**metadata, "resourceVersion": "1"}}
 
     def remove(self, resource: str, namespace: str, name: str) -> Object | None:
         """Delete the object and return its last state with the deletion's resourceVersion."""

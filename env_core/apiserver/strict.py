@@ -17,7 +17,10 @@ from env_core.objects.jsonout import quote, to_compact_json
 from env_core.objects.problems import invalid as invalid_value
 from env_core.world import Object
 
-__all__ = ["DecodeError", "Decoded", "decode", "decode_json_patched", "decode_strategic_patched", "normalize"]
+__all__ = [
+    "DecodeError", "Decoded", "ValueRefused", "decode", "decode_json_patched", "decode_strategic_patched", "normalize",
+    "read_as",
+]  # fmt: skip
 
 STRICT: Final = "Strict"
 WARN: Final = "Warn"
@@ -126,13 +129,9 @@ def _decode_as(
     if struct is None:
         place = _group_version(found[0], found[1])
         raise ValueRefused(f'no kind "{found[2]}" is registered for version "{place}" in scheme "{scheme}"')
-    strict_errors: list[str] = []
-    try:
-        built = normalize(value, struct)
-    except NotNormal:
-        decoder = SlowDecoder()
-        built = normalize(decoder.document(value, struct), struct)
-        strict_errors = [] if mode == IGNORE else decoder.strict_errors
+    built, strict_errors = read_as(value, struct)
+    if mode == IGNORE:
+        strict_errors = []
     wanted_internal = _registered(wanted)[1]
     if internal != wanted_internal:
         package = found[1]
@@ -145,6 +144,19 @@ def _decode_as(
             named = {"kind": wanted[2], "apiVersion": api_version}
             built = named | {key: item for key, item in built.items() if key not in named}
     return Decoded(built, tuple(strict_errors))
+
+
+def read_as(value: Any, struct: StructType) -> tuple[Any, list[str]]:
+    """Return a value in the normal form of a Go type, and the strict errors about it.
+
+    Raises:
+        ValueRefused: a part has the wrong type.
+    """
+    try:
+        return normalize(value, struct), []
+    except NotNormal:
+        decoder = SlowDecoder()
+        return normalize(decoder.document(value, struct), struct), decoder.strict_errors
 
 
 @lru_cache(maxsize=512)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from env_core.apiserver import errors, patching, reading
 from env_core.apiserver.admitting import admit, admit_validating, attributes_of
-from env_core.apiserver.decoding import decode_body
-from env_core.apiserver.deleting import delete, delete_collection
+from env_core.apiserver.decoding import decode_as, decode_body
+from env_core.apiserver.deleting import delete, delete_collection, put
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta
 from env_core.apiserver.partial import update_scale, write_part
-from env_core.apiserver.podwrites import POD_SUBRESOURCES, Handler
-from env_core.apiserver.replacing import SERVER_SET, refuse, replace, without_status
+from env_core.apiserver.podwrites import POD_SUBRESOURCES
+from env_core.apiserver.replacing import SERVER_SET, check_name, refuse, replace, without_status
 from env_core.apiserver.request import ApiRequest, ApiResponse
-from env_core.apiserver.tokens import issue
+from env_core.apiserver.strict import decode_json_patched
+from env_core.apiserver.tokens import request_token
 from env_core.objects.problems import Problem
 from env_core.sim import ids
 from env_core.sim.timefmt import rfc3339
@@ -25,26 +26,8 @@ if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
 
 
+SCALE = ("autoscaling", "v1", "Scale")
 GENERATED_NAME_LENGTH_MAX = 63 - 5
-_PARTS: Mapping[tuple[str, str], Handler] = {
-    **{("pods", name): handler for name, handler in POD_SUBRESOURCES.items()},
-    ("serviceaccounts", "token"): issue,
-}
-"""Subresources that are no part of the object."""
-CREATED_BY_UPDATE = frozenset(
-    {
-        "clusterrolebindings.rbac.authorization.k8s.io",
-        "clusterroles.rbac.authorization.k8s.io",
-        "endpoints",
-        "events",
-        "leases.coordination.k8s.io",
-        "limitranges",
-        "rolebindings.rbac.authorization.k8s.io",
-        "roles.rbac.authorization.k8s.io",
-        "services",
-    }
-)
-"""Resources that a PUT creates where there is none. Source: AllowCreateOnUpdate of k8s.io/kubernetes pkg/registry."""
 
 
 def write(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -57,9 +40,11 @@ def write(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
 def _written(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     subresource = request.subresource
     if subresource and subresource not in kind.subresources:
-        raise errors.resource_unknown()
-    if subresource and (handler := _PARTS.get((kind.resource, subresource))) is not None:
-        return handler(server, request, kind)
+        raise reading.no_subresource(request, kind)
+    if kind.resource == "pods" and subresource in POD_SUBRESOURCES:
+        return POD_SUBRESOURCES[subresource](server, request, kind)
+    if subresource == "token":
+        return request_token(server, request)
     if subresource in kind.writes:
         return write_part(server, request, kind, kind.writes[subresource])
     if request.verb not in kind.verbs and not subresource:
@@ -77,17 +62,40 @@ def _written(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
 
 
+def other_namespace() -> errors.StatusError:
+    """Return the refusal of an object for another namespace than the request's, as a registry words it."""
+    return errors.bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request"
+    )
+
+
 def create(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Create an object."""
     body, warnings = decode_body(request, kind, request.body)
+    if warnings:
+        return _with_warnings(warnings, lambda: _created(server, request, kind, body, warnings))
+    return _created(server, request, kind, body, ())
+
+
+def _with_warnings(warnings: tuple[str, ...], answer: Callable[[], ApiResponse]) -> ApiResponse:
+    """Return an answer, or the refusal in its place: what the decoder has to say comes with both."""
+    try:
+        return answer()
+    except errors.StatusError as error:
+        return ApiResponse(error.code, error.status, warnings)
+
+
+def _created(
+    server: ApiServer, request: ApiRequest, kind: Kind, body: Object, warnings: tuple[str, ...]
+) -> ApiResponse:
     metadata = body.get("metadata") or {}
+    if kind.refuses_create:
+        raise errors.forbidden(kind.group, kind.plural, metadata.get("name", ""), kind.refuses_create)
     namespace = request.namespace if kind.is_namespaced else ""
     given = metadata.get("namespace") or ""
     if given != namespace:
         if given and kind.is_namespaced:
-            raise errors.bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request"
-            )
+            raise other_namespace()
         metadata = (
             {**metadata, "namespace": namespace}
             if namespace
@@ -126,7 +134,7 @@ def create(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     all_warnings = (*warnings, *kind.warnings(body))
     if request.options.dry_run:
         return ApiResponse(201, body, all_warnings)
-    return ApiResponse(201, server.store.put(kind.resource, body), all_warnings)
+    return ApiResponse(201, put(server, kind, body), all_warnings)
 
 
 def _new_metadata(server: ApiServer, kind: Kind, metadata: Object) -> Object:
@@ -155,46 +163,42 @@ def check_metadata(kind: Kind, body: Object) -> None:
 
 
 def _meta_problems(kind: Kind, body: Object) -> list[Problem]:
-    return validate_object_meta(body["metadata"], kind.is_namespaced, kind.validate_name)
+    return validate_object_meta(
+        body["metadata"],
+        kind.is_namespaced,
+        kind.validate_name,
+        has_free_finalizers=kind.has_free_finalizers,
+    )
 
 
 def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Replace an object, its status or its scale."""
     if request.subresource == "scale":
-        return update_scale(server, request, kind, request.body)
+        return update_scale(server, request, kind, decode_as(request, "autoscaling", "v1", "Scale"))
     body, warnings = decode_body(request, kind, request.body)
-    name = (body.get("metadata") or {}).get("name", "")
-    if not name:
-        why = (
-            f"the name of the object ({request.name} based on URL) was undeterminable: name must be provided"
-        )
-        raise errors.bad_request(why)
-    if name != request.name:
-        raise _wrong_name(name, request)
-    if kind.resource in CREATED_BY_UPDATE and not request.subresource:
-        namespace = request.namespace if kind.is_namespaced else ""
-        if server.store.get(kind.resource, namespace, name) is None:
-            return create(server, request, kind)
+    check_name(body, request)
+    if kind.creates_on_update and reading.found(server, request, kind) is None:
+        server.authorize(request.identity, "create", kind, request)
+        return create(server, request, kind)
     old = reading.existing(server, request, kind)
-    return replace(server, request, kind, old, body, warnings)
-
-
-def _wrong_name(name: str, request: ApiRequest) -> errors.StatusError:
-    return errors.bad_request(
-        f"the name of the object ({name}) does not match the name on the URL ({request.name})"
-    )
+    if warnings:
+        return _with_warnings(warnings, lambda: replace(server, request, kind, old, body, warnings))
+    return replace(server, request, kind, old, body)
 
 
 def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Patch an object, its status or its scale."""
+    patching.check_type(request, kind)
     if request.subresource == "scale":
         scale = reading.scale_of(kind, reading.existing(server, request, kind))
         patched = patching.apply_plain(request, scale)
-        return update_scale(server, request, kind, patched)
+        decoded = decode_json_patched(patched, *SCALE, request.options.field_validation)
+        return update_scale(server, request, kind, decoded.object)
     old = reading.existing(server, request, kind)
     decoded = patching.apply(request, kind, old)
     body = decoded.object
-    name = (body.get("metadata") or {}).get("name", "")
-    if name != request.name:
-        raise _wrong_name(name, request)
-    return replace(server, request, kind, old, body, decoded.warnings)
+    check_name(body, request)
+    warnings = decoded.warnings
+    if warnings:
+        return _with_warnings(warnings, lambda: replace(server, request, kind, old, body, warnings))
+    return replace(server, request, kind, old, body)

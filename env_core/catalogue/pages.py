@@ -129,7 +129,7 @@ def _missing() -> str:
         if resource.startswith("clusterroles.") and obj["metadata"]["name"].startswith(prefix)
     }
     here = {
-        controller.identity or f"{controller.name}-controller"
+        controller.actor().name.rpartition(":")[2]
         for controller in discover(controllers, "CONTROLLER", Controller).values()
     }
     lines.append(f"- Controllers, by their recorded roles: {', '.join(sorted(roles - here))}.")

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from env_core.apiserver.component import Component
+from env_core.apiserver.request import ADMIN, Identity
 from env_core.world import Object
+
+_ACCOUNT_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
 
 class Key(NamedTuple):
@@ -42,9 +45,22 @@ class Controller:
     reconcile: Callable[[Component, Key], Requeue | None]
     source: str
     identity: str = ""
+    user: str = ""
+    """A user with all rights that it acts as instead of a service account."""
     component: str = ""
     """The event source, when it is not `<name>-controller`."""
     delay_ms: int = 10
+
+    def actor(self) -> Identity:
+        """Return who it is to the API server."""
+        if self.user:
+            return Identity(self.user, ADMIN.groups)
+        account = self.identity or f"{self.name}-controller"
+        return Identity(f"system:serviceaccount:kube-system:{account}", _ACCOUNT_GROUPS)
+
+
+CUSTOM_RESOURCES = "*"
+"""In `watches`, in place of a plural: every resource that is not built in."""
 
 
 def own_key(obj: Object, _component: Component) -> tuple[Key, ...]:

@@ -16,7 +16,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import Options
 from env_core.apiserver.store import OWNER, ObjectRef
-from env_core.controllers._model import Controller, Key, Mapper, Requeue
+from env_core.controllers._model import CUSTOM_RESOURCES, Controller, Key, Mapper, Requeue
 from env_core.controllers._retry import retrying
 from env_core.discovery import discover
 from env_core.world import Object
@@ -40,6 +40,18 @@ def _places() -> dict[tuple[str, str], _Place]:
     }
 
 
+def _place(component: Component, reference: Object) -> _Place | None:
+    """Return where objects of a reference's kind lie, None when the API serves no such kind."""
+    api_version, kind = reference["apiVersion"], reference["kind"]
+    builtin = _places().get((api_version, kind))
+    if builtin is not None:
+        return builtin
+    found = component.kinds.by_gvk(api_version, kind)
+    if found is None or found.coerce is None:
+        return None
+    return _Place(f"{found.plural}.{found.group}", found.is_namespaced)
+
+
 def _key(resource: str, metadata: Object) -> Key:
     # A deleted owner can no longer be looked up, and its name may be taken again: the key says which one is meant.
     return Key(metadata.get("namespace", ""), f"{resource}/{metadata['name']}/{metadata['uid']}")
@@ -47,7 +59,7 @@ def _key(resource: str, metadata: Object) -> Key:
 
 def _owner_of(component: Component, namespace: str, reference: Object) -> tuple[str, Object] | None:
     """Return an owner and its resource; None when it is gone."""
-    place = _places().get((reference["apiVersion"], reference["kind"]))
+    place = _place(component, reference)
     if place is None:
         return None
     owner = component.cache.get(place.resource, namespace if place.is_namespaced else "", reference["name"])
@@ -56,32 +68,37 @@ def _owner_of(component: Component, namespace: str, reference: Object) -> tuple[
     return place.resource, owner
 
 
-def _is_known(reference: Object) -> bool:
-    return (reference["apiVersion"], reference["kind"]) in _places()
+def _is_known(component: Component, reference: Object) -> bool:
+    return _place(component, reference) is not None
 
 
 def _mapper(resource: str) -> Mapper:
     """Return a mapper that wakes for what has gone, what is held by our finalizers, and what lacks an owner."""
+    return lambda obj, component: _woken(resource, obj, component)
 
-    def mapper(obj: Object, component: Component) -> Iterable[Key]:
-        metadata = obj["metadata"]
-        references = metadata.get("ownerReferences") or ()
-        namespace = metadata.get("namespace", "")
-        current = component.cache.get(resource, namespace, metadata["name"])
-        if current is None or current["metadata"]["uid"] != metadata["uid"]:
-            keys = [_key(resource, metadata)] if component.cache.refs(OWNER, metadata["uid"]) else []
-            return [*keys, *_waiting_owners(component, namespace, references)]
-        if "deletionTimestamp" in metadata:
-            finalizers = metadata.get("finalizers")
-            if finalizers and (FOREGROUND in finalizers or ORPHAN in finalizers):
-                return (_key(resource, metadata),)
-            return ()
-        for reference in references:
-            if _owner_of(component, namespace, reference) is None and _is_known(reference):
-                return (_key(resource, metadata),)
+
+def _custom_mapper(obj: Object, component: Component) -> Iterable[Key]:
+    place = _place(component, obj)
+    return () if place is None else _woken(place.resource, obj, component)
+
+
+def _woken(resource: str, obj: Object, component: Component) -> Iterable[Key]:
+    metadata = obj["metadata"]
+    references = metadata.get("ownerReferences") or ()
+    namespace = metadata.get("namespace", "")
+    current = component.cache.get(resource, namespace, metadata["name"])
+    if current is None or current["metadata"]["uid"] != metadata["uid"]:
+        keys = [_key(resource, metadata)] if component.cache.refs(OWNER, metadata["uid"]) else []
+        return [*keys, *_waiting_owners(component, namespace, references)]
+    if "deletionTimestamp" in metadata:
+        finalizers = metadata.get("finalizers")
+        if finalizers and (FOREGROUND in finalizers or ORPHAN in finalizers):
+            return (_key(resource, metadata),)
         return ()
-
-    return mapper
+    for reference in references:
+        if _owner_of(component, namespace, reference) is None and _is_known(component, reference):
+            return (_key(resource, metadata),)
+    return ()
 
 
 def _waiting_owners(component: Component, namespace: str, references: Sequence[Object]) -> list[Key]:
@@ -174,7 +191,7 @@ def _collect(component: Component, ref: ObjectRef) -> None:
     solid, dangling, waiting = 0, [], []
     for reference in metadata.get("ownerReferences") or ():
         found = _owner_of(component, ref.namespace, reference)
-        if found is None and _is_known(reference):
+        if found is None and _is_known(component, reference):
             dangling.append(reference["uid"])
         elif found is not None and _is_waiting(found[1]):
             waiting.append(reference["uid"])
@@ -203,7 +220,8 @@ def _collect(component: Component, ref: ObjectRef) -> None:
 
 def _watches() -> tuple[tuple[str, Mapper], ...]:
     places = sorted(place.resource for place in _places().values() if not place.resource.startswith("events"))
-    return tuple((resource, _mapper(resource)) for resource in dict.fromkeys(places))
+    builtin = tuple((resource, _mapper(resource)) for resource in dict.fromkeys(places))
+    return (*builtin, (CUSTOM_RESOURCES, _custom_mapper))
 
 
 CONTROLLER = Controller(

@@ -59,7 +59,12 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
 
 def _resources_in(component: Component, namespace: str) -> list[str]:
     cache = component.cache
-    return [resource for resource in cache.resources() if namespace and cache.count(resource, namespace)]
+    return [
+        resource
+        for resource in cache.resources()
+        # What no API serves any more is not discovered either.
+        if namespace and cache.count(resource, namespace) and component.kinds.by_resource(resource)
+    ]
 
 
 def _empty(component: Component, namespace: str, resource: str) -> None:

@@ -147,8 +147,8 @@ def _strategy_text(strategy: Object) -> str:
 
 def validate_update(new: Object, old: Object) -> list[Problem]:
     """Check a changed daemon set."""
-    found = validate(new)
-    return found + rules.unchanged_field(new.get("spec") or {}, old.get("spec") or {}, "selector")
+    found = rules.unchanged_field(new.get("spec") or {}, old.get("spec") or {}, "selector")
+    return found + validate(new)
 
 
 def validate_status(new: Object, old: Object) -> list[Problem]:

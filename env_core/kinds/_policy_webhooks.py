@@ -137,3 +137,31 @@ def parameter_text(reference: Object | None, *fields: str) -> str:
     if reference is None:
         return "<unset>"
     return "/".join(str(reference.get(field) or "") for field in fields)
+
+
+def parameter_reference_text(reference: Object | None) -> str:
+    """Return "namespace/name" of the parameter that a binding refers to, `*` for any namespace, or its selector.
+
+    Source: k8s.io/kubernetes pkg/printers/internalversion printValidatingAdmissionPolicyBinding.
+    """
+    if reference is None:
+        return "<unset>"
+    if reference.get("name"):
+        return f"{reference.get('namespace') or '*'}/{reference['name']}"
+    selector = reference.get("selector")
+    return "<unset>" if selector is None else _selector_struct_text(selector)
+
+
+def _selector_struct_text(selector: Object) -> str:
+    """Return a LabelSelector as its Go String method prints it."""
+    labels = selector.get("matchLabels") or {}
+    pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{each.get('key', '')},Operator:{each.get('operator', '')},"
+        f"Values:[{' '.join(each.get('values') or ())}],}},"
+        for each in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )

@@ -33,5 +33,6 @@ KIND = Kind(
     validate_update=_validate_update,
     columns=BINDING_COLUMNS,
     describe=describe_binding,
+    creates_on_update=True,
     source="k8s.io/api rbac/v1 ClusterRoleBinding, 1.37; tests/golden/l0",
 )

@@ -75,5 +75,6 @@ KIND = Kind(
         AGE,
     ),
     describe=describe_unstructured,
+    returns_deleted=True,
     source="k8s.io/api storage/v1 CSIDriver, 1.37; tests/golden/l2",
 )

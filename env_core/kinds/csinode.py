@@ -58,5 +58,6 @@ KIND = Kind(
     validate=_validate,
     columns=(NAME, Column("Drivers", count_of("spec.drivers"), type="integer"), AGE),
     describe=_describe,
+    returns_deleted=True,
     source="k8s.io/api storage/v1 CSINode, 1.37; tests/golden/l2/facts",
 )

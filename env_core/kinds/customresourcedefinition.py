@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from env_core.apiserver.kind import Column, Kind
+from collections.abc import Iterator
+from typing import Final
+
+from env_core.apiextensions.definition_rules import validate, validate_status, validate_update
+from env_core.apiextensions.definitions import CLEANUP_FINALIZER, TERMINATING, is_established
+from env_core.apiextensions.formats import effective_format
+from env_core.apiextensions.kinds import kinds_of
+from env_core.apiextensions.structural import LIST_TYPE, children
+from env_core.apiserver.kind import Column, Kind, SubresourceWrite
 from env_core.kinds._columns_workload import NAME
-from env_core.kinds._policy_rules import kept_spec, kept_status, subdomain_name, unsupported
+from env_core.kinds._policy_rules import kept_status, subdomain_name
 from env_core.kinds._policy_unstructured import describe_unstructured
 from env_core.kinds._rbac_text import CREATED
-from env_core.objects import names
-from env_core.objects.problems import Problem, invalid, required
+from env_core.objects import conditions
+from env_core.objects.problems import quoted
+from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
-_SCOPES = ("Cluster", "Namespaced")
-_ANY = "x-kubernetes-preserve-unknown-fields"
-_INT_OR_STRING = "x-kubernetes-int-or-string"
+_CLIENT_METADATA: Final = ("annotations", "finalizers", "labels", "ownerReferences")
 
 
 def _default(obj: Object) -> Object:
@@ -30,65 +37,99 @@ def _default(obj: Object) -> Object:
 
 
 def _prepare_create(obj: Object) -> Object:
-    stored = [each["name"] for each in (obj.get("spec") or {}).get("versions") or () if each.get("storage")]
-    status = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
-    return {**obj, "status": status}
+    status: Object = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": []}
+    return _with_storage_version({**obj, "status": status})
 
 
-def _validate(obj: Object) -> list[Problem]:
-    """Check names, versions, and that every schema is there and has types."""
-    spec, name = obj.get("spec") or {}, obj["metadata"].get("name", "")
-    given, group = spec.get("names") or {}, spec.get("group", "")
-    found: list[Problem] = []
-    if name != f"{given.get('plural', '')}.{group}":
-        found.append(invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group'))
-    if not group:
-        found.append(required("spec.group"))
-    else:
-        found += [invalid("spec.group", group, text) for text in names.is_dns1123_subdomain(group)]
-    if spec.get("scope") not in _SCOPES:
-        found.append(unsupported("spec.scope", spec.get("scope", ""), _SCOPES))
-    versions = spec.get("versions") or []
-    if not any(each.get("storage") for each in versions):
-        found.append(
-            invalid(
-                "spec.versions", versions or None, "must have exactly one version marked as storage version"
+def _prepare_update(new: Object, old: Object) -> Object:
+    return _with_storage_version(kept_status(new, old))
+
+
+def _with_storage_version(obj: Object) -> Object:
+    """Return the definition with its storage version among those in which objects may be stored."""
+    status = obj.get("status") or {}
+    stored = status.get("storedVersions") or []
+    named = [each["name"] for each in (obj.get("spec") or {}).get("versions") or () if each.get("storage")][
+        :1
+    ]
+    if set(named) <= set(stored):
+        return obj
+    return {**obj, "status": {**status, "storedVersions": [*stored, *named]}}
+
+
+def _prepare_status(new: Object, old: Object) -> Object:
+    """Take the status, and the metadata that a client may write, into the definition."""
+    given, kept = new.get("metadata") or {}, old["metadata"]
+    metadata = {key: value for key, value in kept.items() if key not in _CLIENT_METADATA}
+    metadata |= {key: given[key] for key in _CLIENT_METADATA if given.get(key)}
+    return {**old, "metadata": metadata, "status": new.get("status") or {}}
+
+
+def _prepare_delete(obj: Object, now_ms: int) -> Object:
+    """Mark a definition as going: its instances go first.
+
+    Source: k8s.io/apiextensions-apiserver pkg/registry/customresourcedefinition etcd.go Delete.
+    """
+    metadata = obj["metadata"]
+    finalizers = metadata.get("finalizers") or []
+    if CLEANUP_FINALIZER not in finalizers:
+        finalizers = [*finalizers, CLEANUP_FINALIZER]
+    marked = {**metadata, "deletionTimestamp": rfc3339(now_ms), "finalizers": finalizers}
+    return conditions.set_condition(
+        {**obj, "metadata": marked},
+        TERMINATING,
+        conditions.TRUE,
+        "InstanceDeletionPending",
+        "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        now_ms=now_ms,
+    )
+
+
+def _warnings(obj: Object) -> list[str]:
+    return [*(f"unrecognized format {quoted(each)}" for each in _formats(obj)), *_set_warnings(obj)]
+
+
+def _update_warnings(new: Object, old: Object) -> list[str]:
+    known = _warnings(old)
+    return [text for text in _warnings(new) if text not in known]
+
+
+def _schemas(obj: Object) -> Iterator[Object]:
+    versions = (obj.get("spec") or {}).get("versions") or []
+    found = [(each.get("schema") or {}).get("openAPIV3Schema") or {} for each in versions]
+    # What all versions share is looked at once.
+    todo = found[:1] if all(each == found[0] for each in found) else found
+    for schema in todo:
+        yield from _nodes(schema)
+
+
+def _nodes(schema: Object) -> Iterator[Object]:
+    yield schema
+    for child in children(schema):
+        yield from _nodes(child)
+
+
+def _formats(obj: Object) -> list[str]:
+    """Return the formats that values are not checked for."""
+    found = []
+    for node in _schemas(obj):
+        format_ = node.get("format")
+        if format_ and not effective_format(node.get("type") or "", format_):
+            found.append(format_)
+    return found
+
+
+def _set_warnings(obj: Object) -> list[str]:
+    found = set()
+    for node in _schemas(obj):
+        items = node.get("items")
+        type_ = items.get("type") if isinstance(items, dict) else None
+        if node.get(LIST_TYPE) == "set" and type_ in ("object", "array"):
+            found.add(
+                f'x-kubernetes-list-type: set for items of type "{type_}" is not supported by server-side apply '
+                "or CEL validation rules"
             )
-        )
-    for field in ("plural", "kind"):
-        if not given.get(field):
-            found.append(required(f"spec.names.{field}"))
-    for index, version in enumerate(versions):
-        found += _schema_problems(version, index, len(versions))
-    return found
-
-
-def _schema_problems(version: Object, index: int, count: int) -> list[Problem]:
-    schema = (version.get("schema") or {}).get("openAPIV3Schema")
-    field = f"spec.versions[{index}].schema.openAPIV3Schema"
-    if schema is None:
-        return [required(field)]
-    # A single version is reported as the server's internal form has it: once, for all versions.
-    return _type_problems(schema, field if count > 1 else "spec.validation.openAPIV3Schema", "the root")
-
-
-def _type_problems(schema: Object, field: str, where: str) -> list[Problem]:
-    found: list[Problem] = []
-    if (
-        not schema.get("type")
-        and not schema.get(_INT_OR_STRING)
-        and not (schema.get(_ANY) and where != "the root")
-    ):
-        found.append(required(f"{field}.type", f"must not be empty for {where}"))
-    properties = schema.get("properties") or {}
-    for name in sorted(properties):
-        found += _type_problems(properties[name], f"{field}.properties[{name}]", "specified object fields")
-    items, more = schema.get("items"), schema.get("additionalProperties")
-    if isinstance(items, dict):
-        found += _type_problems(items, f"{field}.items", "specified array items")
-    if isinstance(more, dict):
-        found += _type_problems(more, f"{field}.additionalProperties", "specified object fields")
-    return found
+    return sorted(found)
 
 
 def _cell_scope(obj: Object, _now_ms: int) -> str:
@@ -96,8 +137,9 @@ def _cell_scope(obj: Object, _now_ms: int) -> str:
 
 
 def _cell_versions(obj: Object, _now_ms: int) -> str:
-    served = [each for each in (obj.get("spec") or {}).get("versions") or () if each.get("served")]
-    return ",".join(each.get("name", "") for each in served)
+    versions = (obj.get("spec") or {}).get("versions") or ()
+    served = [each for each in versions if each.get("served")]
+    return ",".join(sorted(each["name"] + ("(storage)" if each.get("storage") else "") for each in served))
 
 
 def _cell_group(obj: Object, _now_ms: int) -> str:
@@ -110,12 +152,6 @@ def _cell_kind(obj: Object, _now_ms: int) -> str:
 
 def _cell_short_names(obj: Object, _now_ms: int) -> str:
     return ",".join(((obj.get("spec") or {}).get("names") or {}).get("shortNames") or ())
-
-
-def is_established(obj: Object) -> bool:
-    """Whether the API server serves the resource."""
-    conditions = (obj.get("status") or {}).get("conditions") or ()
-    return any(each.get("type") == "Established" and each.get("status") == "True" for each in conditions)
 
 
 def _cell_established(obj: Object, _now_ms: int) -> bool:
@@ -132,12 +168,18 @@ KIND = Kind(
     categories=("api-extensions",),
     is_namespaced=False,
     has_generation=True,
+    has_free_finalizers=True,
     default=_default,
     prepare_create=_prepare_create,
-    prepare_update=kept_status,
-    prepare_status=kept_spec,
+    prepare_update=_prepare_update,
+    prepare_delete=_prepare_delete,
     validate_name=subdomain_name,
-    validate=_validate,
+    validate=validate,
+    validate_update=validate_update,
+    writes={"status": SubresourceWrite(_prepare_status, validate_status)},
+    warnings=_warnings,
+    update_warnings=_update_warnings,
+    defines=kinds_of,
     columns=(
         NAME,
         Column("Scope", _cell_scope),
@@ -150,5 +192,5 @@ KIND = Kind(
     ),
     describe=describe_unstructured,
     source="k8s.io/api apiextensions/v1 CustomResourceDefinition, 1.37; tests/golden/l2",
-    unrecorded="most rules of structural schemas",
+    unrecorded="most rules of structural schemas; the expressions of validation rules are not evaluated",
 )

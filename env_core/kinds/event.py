@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from env_core.apiserver.kind import Column, Conversion, Kind
+from env_core.apiserver.kind import Column, Kind
 from env_core.kinds._columns_workload import NAME
 from env_core.kinds._describe_text import translate_age
-from env_core.kinds._event_conversion import EVENTS_V1, from_events_v1, to_events_v1
 from env_core.kinds._policy_unstructured import describe_unstructured
 from env_core.objects import names
 from env_core.objects.problems import Problem, invalid, required
@@ -148,6 +147,4 @@ KIND = Kind(
     ),
     describe=describe_unstructured,
     source="k8s.io/api core/v1 Event, 1.37; tests/golden/l0",
-    aliases=((EVENTS_V1, "Event"),),
-    conversions={EVENTS_V1: Conversion(to_events_v1, from_events_v1)},
 )

@@ -40,8 +40,8 @@ def _prepare_update(new: Object, old: Object) -> Object:
 
 
 def prepare_finalize(new: Object, old: Object) -> Object:
-    """Return what a write of the `finalize` subresource stores: the new spec, the old status."""
-    return kept_status(new, old)
+    """Return what a write of the `finalize` subresource stores: the new spec, everything else as it was."""
+    return {**old, "spec": new.get("spec") or {}}
 
 
 def _validate(obj: Object) -> list[Problem]:

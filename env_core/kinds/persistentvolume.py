@@ -147,5 +147,6 @@ KIND = Kind(
         Column("VolumeMode", _cell_mode, priority=1),
     ),
     describe=_describe,
+    returns_deleted=True,
     source="k8s.io/api core/v1 PersistentVolume, 1.37; tests/golden/l0",
 )

@@ -24,7 +24,6 @@ from env_core.objects.problems import Problem
 from env_core.world import Object
 
 _KNOWN_SOURCES = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
-_NEW_STATUS: Object = {"phase": "Pending"}
 
 
 def _with_data_sources(spec: Object, old: Object | None) -> Object:
@@ -57,7 +56,7 @@ def _typed(source: Object) -> Object:
 
 
 def _prepare_create(obj: Object) -> Object:
-    return {**obj, "spec": _with_data_sources(obj.get("spec") or {}, None), "status": _NEW_STATUS}
+    return {**obj, "spec": _with_data_sources(obj.get("spec") or {}, None), "status": {}}
 
 
 def _prepare_update(new: Object, old: Object) -> Object:
@@ -208,5 +207,6 @@ KIND = Kind(
         Column("VolumeMode", _cell_mode, priority=1),
     ),
     describe=_describe,
+    returns_deleted=True,
     source="k8s.io/api core/v1 PersistentVolumeClaim, 1.37; tests/golden/l0",
 )

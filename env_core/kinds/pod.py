@@ -64,5 +64,6 @@ KIND = Kind(
     field_values={"spec.hostNetwork": _is_on_host_network},
     columns=COLUMNS,
     describe=describe,
+    returns_deleted=True,
     source="k8s.io/api core/v1 Pod, 1.37",
 )

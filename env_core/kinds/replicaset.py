@@ -25,7 +25,6 @@ KIND = Kind(
     warnings=strategy.warnings,
     validate_update=strategy.validate_update,
     validate_status=strategy.validate_status,
-    field_labels=("metadata.name", "metadata.namespace", "status.replicas"),
     columns=REPLICASET,
     describe=describe_replicaset,
     source="k8s.io/api apps/v1 ReplicaSet, 1.37",

@@ -83,5 +83,6 @@ KIND = Kind(
     validate_status=_validate_status,
     columns=(NAME, Column("Request", _cell_request), Column("Limit", _cell_limit), AGE),
     describe=_describe,
+    returns_deleted=True,
     source="k8s.io/api core/v1 ResourceQuota, 1.37; tests/golden/l0",
 )

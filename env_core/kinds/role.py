@@ -27,5 +27,6 @@ KIND = Kind(
     validate=_validate,
     columns=ROLE_COLUMNS,
     describe=describe_role,
+    creates_on_update=True,
     source="k8s.io/api rbac/v1 Role, 1.37; tests/golden/l0",
 )

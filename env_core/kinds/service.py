@@ -179,5 +179,6 @@ KIND = Kind(
         Column("Selector", lambda obj, _: equality_text(obj["spec"].get("selector")), priority=1),
     ),
     describe=_describe,
+    returns_deleted=True,
     source="k8s.io/api core/v1 Service, 1.37",
 )

@@ -56,5 +56,6 @@ KIND = Kind(
     validate_update=_validate_update,
     columns=(NAME, AGE),
     describe=_describe,
+    returns_deleted=True,
     source="k8s.io/api core/v1 ServiceAccount, 1.37; tests/golden/l0",
 )

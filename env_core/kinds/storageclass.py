@@ -139,5 +139,6 @@ KIND = Kind(
         AGE,
     ),
     describe=_describe,
+    returns_deleted=True,
     source="k8s.io/api storage/v1 StorageClass, 1.37; tests/golden/l0",
 )

@@ -6,7 +6,7 @@ from env_core.apiserver.kind import Column, Kind
 from env_core.kinds._columns_workload import AGE, NAME
 from env_core.kinds._policy_rules import subdomain_name, unsupported
 from env_core.kinds._policy_unstructured import describe_unstructured
-from env_core.kinds._policy_webhooks import default_match, parameter_text
+from env_core.kinds._policy_webhooks import default_match, parameter_reference_text
 from env_core.objects.problems import Problem, required
 from env_core.world import Object
 
@@ -39,10 +39,7 @@ def _cell_policy(obj: Object, _now_ms: int) -> str:
 
 
 def _cell_parameter(obj: Object, _now_ms: int) -> str:
-    reference = (obj.get("spec") or {}).get("paramRef")
-    if reference is not None and not reference.get("namespace"):
-        return str(reference.get("name") or "*")
-    return parameter_text(reference, "namespace", "name")
+    return parameter_reference_text((obj.get("spec") or {}).get("paramRef"))
 
 
 KIND = Kind(

@@ -75,6 +75,7 @@ KIND = Kind(
         AGE,
     ),
     describe=describe_unstructured,
+    returns_deleted=True,
     source="k8s.io/api storage/v1 VolumeAttachment, 1.37; tests/golden/l2/facts",
     unrecorded="validation texts",
 )

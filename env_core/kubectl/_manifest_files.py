@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from env_core.kubectl._targets import Info
+from env_core.kubectl.connection import connection_failure
 from env_core.kubectl.context import Context
 from env_core.kubectl.manifests import read_manifests
 from env_core.kubectl.screen import Failure
@@ -88,10 +89,7 @@ def expand(ctx: Context, name: str, recursive: bool) -> list[str]:
         return [name]
     if name.startswith(("http://", "https://")):
         host = name.split("/", 3)[2]
-        raise Failure(
-            f"Unable to connect to the server: dial tcp: lookup {host.split(':')[0]}: no such host",
-            is_bare=True,
-        )
+        raise connection_failure(name, f"dial tcp: lookup {host.split(':')[0]}: no such host")
     if ctx.files.is_dir(name):
         found = _walk(ctx, name.rstrip("/") or "/", recursive)
         if not found:

@@ -101,15 +101,6 @@ class Listing:
     label_selector: str = ""
     field_selector: str = ""
 
-    def check_name(self) -> None:
-        """Refuse an object without a name, for which there is no address.
-
-        Raises:
-            Failure: in the words of the client library.
-        """
-        if not self.name:
-            raise Failure("resource name may not be empty")
-
     def fetch(self, ctx: Context, *, limit: int = 0) -> list[Object]:
         """Return the objects, following continue tokens.
 

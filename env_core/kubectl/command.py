@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from env_core.apiserver.errors import StatusError
 from env_core.discovery import discover
 from env_core.kubectl import verbs
+from env_core.kubectl.connection import connection_failure
 from env_core.kubectl.context import Context
 from env_core.kubectl.help import help_text
 from env_core.kubectl.impersonation import client_for
@@ -267,11 +268,7 @@ def _with_config(ctx: Context, args: Args) -> Context:
         raise Failure(_TIMEOUT_TEXT)
     server = text("server") or (config.clusters.get(cluster) or {}).get("server") or _NO_SERVER
     if server != ctx.server:
-        host = server.removeprefix("https://").removeprefix("http://").partition("/")[0]
-        raise Failure(
-            f"The connection to the server {host} was refused - did you specify the right host or port?",
-            is_bare=True,
-        )
+        raise connection_failure(server if "://" in server else f"https://{server}", "connection refused")
     if (text("token") or (config.users.get(user) or {}).get("token")) != token_of(ctx):
         raise Failure("You must be logged in to the server (Unauthorized)")
     return replace(ctx, namespace=namespace_of(config, name))

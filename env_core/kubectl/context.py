@@ -65,7 +65,13 @@ class Discovery(Protocol):
         """Return the kind of a manifest."""
 
     def all(self) -> tuple[Kind, ...]:
-        """Return every kind in discovery order."""
+        """Return every resource's kind, in its preferred version, in discovery order."""
+
+    def api_versions(self) -> tuple[str, ...]:
+        """Return every served "group/version", sorted."""
+
+    def fresh(self) -> Discovery:
+        """Return this, asked again if it remembers answers."""
 
 
 def _unheard(_text: str) -> None:

@@ -90,7 +90,7 @@ def by_logging(pods: list[Object]) -> list[Object]:
 def by_activity(pods: list[Object]) -> list[Object]:
     """Return pods in the order in which `exec` and `attach` prefer them."""
     # sort.Reverse(ActivePods): the most active first.
-    return go_sorted(pods, lambda left, right: _less_active(right, left))
+    return go_sorted(pods, lambda left, right: is_less_active(right, left))
 
 
 def _logs_before(left: Object, right: Object) -> bool:
@@ -112,7 +112,8 @@ def _logs_before(left: Object, right: Object) -> bool:
     return created != other_created and _after_or_zero(other_created, created)
 
 
-def _less_active(left: Object, right: Object) -> bool:
+def is_less_active(left: Object, right: Object) -> bool:
+    """Whether a pod does less than another: no node, not running, not ready, ready for less long, more restarts."""
     node, other_node = _node(left), _node(right)
     if node != other_node and (not node or not other_node):
         return not node

@@ -53,10 +53,21 @@ _SLASH_MIXED = (
 
 def unknown_type(name: str) -> Failure:
     """Return the error for a resource type that the server does not have."""
-    resource, dot, group = name.partition(".")
-    if dot and group:
-        return Failure(f'the server doesn\'t have a resource type "{resource}" in group "{group}"')
-    return Failure(f'the server doesn\'t have a resource type "{resource}"')
+    resource, _, group = name.partition(".")
+    return Failure(no_match_text(resource, group))
+
+
+def no_match_text(resource: str, group: str = "", version: str = "") -> str:
+    """Return what kubectl says of a resource that no kind matches.
+
+    Source: k8s.io/kubectl pkg/cmd/util checkErr; tests/golden/l0/api_errors.jsonl.gz.
+    """
+    text = f'the server doesn\'t have a resource type "{resource}"'
+    if group:
+        text += f' in group "{group}"'
+    if version:
+        text += f'{" and" if group else " in"} version "{version}"'
+    return text
 
 
 def find_kind(ctx: Context, name: str) -> Kind | None:

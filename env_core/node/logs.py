@@ -6,40 +6,14 @@ Source: k8s.io/kubernetes pkg/registry/core/pod/strategy.go (LogLocation) and pk
 
 from __future__ import annotations
 
-from typing import Any
-
 from env_core.apiserver import errors
+from env_core.apiserver.podlogs import chosen_container
 from env_core.apiserver.request import ApiRequest, ExecOptions, LogOptions
 from env_core.node._host import SECOND_MS, Host
 from env_core.node._records import PodRecord
 from env_core.programs import Line, Run
 from env_core.sim.timefmt import parse_ms, rfc3339_micro
 from env_core.world import Object, Output
-
-
-def _containers(pod: Object) -> list[Any]:
-    spec = pod["spec"]
-    return [
-        *(spec.get("initContainers") or ()),
-        *spec["containers"],
-        *(spec.get("ephemeralContainers") or ()),
-    ]
-
-
-def _chosen(pod: Object, name: str) -> str:
-    spec = pod["spec"]
-    pod_name = pod["metadata"]["name"]
-    if name:
-        if all(container["name"] != name for container in _containers(pod)):
-            raise errors.bad_request(f"container {name} is not valid for pod {pod_name}")
-        return name
-    regular = [container["name"] for container in spec["containers"]]
-    if len(regular) == 1:
-        return str(regular[0])
-    listed = " ".join(container["name"] for container in _containers(pod))
-    raise errors.bad_request(
-        f"a container name must be specified for pod {pod_name}, choose one of: [{listed}]"
-    )
 
 
 def _status(pod: Object, name: str) -> Object | None:
@@ -59,7 +33,7 @@ def log(host: Host, pod: Object, request: ApiRequest) -> str:
         StatusError: when there is none (400), or the pod has no node yet.
     """
     options = request.log if request.log is not None else LogOptions()
-    name = _chosen(pod, options.container)
+    name = chosen_container(pod, options.container)
     metadata = pod["metadata"]
     if not pod["spec"].get("nodeName"):
         return ""
@@ -167,7 +141,7 @@ def running(host: Host, pod: Object, request: ApiRequest) -> Run:
     """
     options = request.exec
     assert options is not None, "such requests carry their options"
-    name = _chosen(pod, options.container)
+    name = chosen_container(pod, options.container)
     metadata = pod["metadata"]
     pod_name = metadata["name"]
     if not pod["spec"].get("nodeName"):

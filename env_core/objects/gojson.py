@@ -81,6 +81,15 @@ def read(text: str | bytes) -> Any:
         raise JsonSyntaxError(problem or str(why)) from None
 
 
+def is_json(text: str | bytes) -> bool:
+    """Whether a text is one JSON value."""
+    try:
+        read(text)
+    except JsonSyntaxError:
+        return False
+    return True
+
+
 def plain(value: Any) -> Any:
     """Return `value` as ordinary dicts, lists, numbers: of repeated keys the last one counts."""
     kind = type(value)

@@ -327,8 +327,19 @@ def ip_family(text: str) -> int:
 
 
 def is_ip(text: str) -> list[str]:
-    """Check an IP address of either family."""
-    return [] if ip_family(text) else [IP_TEXT]
+    """Check an IP address of either family, in one of the forms that all software reads the same way.
+
+    Source: k8s.io/apimachinery pkg/util/validation/ip.go; tests/golden/l2/facts/errors.jsonl.gz.
+    """
+    family = ip_family(text)
+    if family == 6 and ipaddress.IPv6Address(text).ipv4_mapped is not None:
+        return ["must not be an IPv4-mapped IPv6 address"]
+    if family:
+        return []
+    octets = text.split(".")
+    if len(octets) == 4 and all(part.isascii() and part.isdigit() and int(part) < 256 for part in octets):
+        return ["must not have leading 0s"]
+    return [IP_TEXT]
 
 
 @lru_cache(maxsize=4096)

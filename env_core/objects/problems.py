@@ -41,19 +41,20 @@ _VALUELESS = frozenset({REQUIRED, FORBIDDEN, TOO_LONG, INTERNAL})
 class Problem:
     """One field error.
 
-    `shown` is the offending value as Go prints it in messages ("" for reasons that show none); build
-    problems with the functions below rather than by hand.
+    `shown` is the offending value as Go prints it in messages ("" for reasons that show none, None to leave out
+    one that another reason would show); build problems with the functions below rather than by hand.
     """
 
     reason: str
     field: str
-    shown: str
+    shown: str | None
     detail: str
 
     def body(self) -> str:
         """Return the message without the field."""
         title = _TITLES[self.reason]
-        text = title if self.reason in _VALUELESS else f"{title}: {self.shown}"
+        is_bare = self.reason in _VALUELESS or self.shown is None
+        text = title if is_bare else f"{title}: {self.shown}"
         return f"{text}: {self.detail}" if self.detail else text
 
     def text(self) -> str:
@@ -136,12 +137,16 @@ def not_found(field: str, value: Any) -> Problem:
 
 def too_long(field: str, length_max: int) -> Problem:
     """The text is longer than `length_max` bytes."""
-    return Problem(TOO_LONG, field, "", f"may not be more than {length_max} bytes")
+    return Problem(
+        TOO_LONG, field, "", f"may not be more than {length_max} {'byte' if length_max == 1 else 'bytes'}"
+    )
 
 
 def too_many(field: str, count: int, count_max: int) -> Problem:
     """The list has more than `count_max` entries."""
-    return Problem(TOO_MANY, field, str(count), f"must have at most {count_max} items")
+    return Problem(
+        TOO_MANY, field, str(count), f"must have at most {count_max} {'item' if count_max == 1 else 'items'}"
+    )
 
 
 def aggregate_text(problems: list[Problem]) -> str:

@@ -5,10 +5,9 @@ Source: k8s.io/apiserver pkg/endpoints/installer.go; the recorded documents are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
-from env_core.apiserver.deleting import ANSWERED_WHOLE
 from env_core.apiserver.request import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from env_core.rest._openapi_schemas import REFERENCE
 from env_core.rest.message import JSON, PROTOBUF, YAML
@@ -53,10 +52,13 @@ _READS = {"get": "read", "update": "replace", "patch": "patch", "create": "creat
 class Paths:
     """Builds the paths of one group and version; `schema_names` has the schema of each kind in it and its list."""
 
-    def __init__(self, group: str, version: str, schema_names: Mapping[str, str]) -> None:
+    def __init__(
+        self, group: str, version: str, schema_names: Mapping[str, str], returns_deleted: Container[str]
+    ) -> None:
         self._group = group
         self._version = version
         self._names = schema_names
+        self._returns_deleted = returns_deleted
         self._tag = f"{group_tag(group)}_{version}"
         self._id = camel(self._tag)
         self._root = f"/apis/{group}/{version}" if group else f"/api/{version}"
@@ -133,7 +135,7 @@ class Paths:
             if verb in verbs
         }
         if "delete" in verbs:
-            answer = single if row["plural"] in ANSWERED_WHOLE else _status()
+            answer = single if row["plural"] in self._returns_deleted else _status()
             item["delete"] = self._operation(
                 f"delete{self._id}{word}",
                 "delete",

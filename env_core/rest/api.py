@@ -15,6 +15,7 @@ from env_core.apiserver import errors, reading
 from env_core.apiserver.authz import MASTERS
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
+from env_core.apiserver.podlogs import chosen_container
 from env_core.apiserver.request import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -29,7 +30,7 @@ from env_core.rest.following import LogFollow
 from env_core.rest.impersonation import acting
 from env_core.rest.message import YAML, Headers, HttpRequest, HttpResponse, Upgrade
 from env_core.rest.negotiation import PLAIN, Form, form_of
-from env_core.rest.paths import VERBS, Target, kind_at, target_of, verb_of
+from env_core.rest.paths import VERBS, Target, target_of, verb_of
 from env_core.rest.queries import Query, exec_options, log_options, read_options, wanted_streams
 from env_core.rest.rendering import (
     NO_CACHE,
@@ -109,7 +110,7 @@ class RestApi:
         identity: Identity,
         wanted: Form | StatusError,
     ) -> Answer:
-        kind = kind_at(self._server.registry, target)
+        kind = self._server.registry.at(target.group, target.version, target.plural)
         if kind is None:
             return self._unserved(path, target, verb, identity)
         content_type = bodies.plain_type(http.header("content-type"))
@@ -177,7 +178,6 @@ class RestApi:
             body = bodies.patch_body(http.body, content_type)
         elif verb in ("create", "update") and target.subresource not in UPGRADES:
             body = bodies.written_object(http.body, content_type, call.kind, target)
-            body = conversion.to_stored(call.kind, target, body, options.field_validation)
         return ApiRequest(
             # Opening a connection to a container is a create, whatever the method.
             verb="create" if target.subresource in UPGRADES else verb,
@@ -199,17 +199,12 @@ class RestApi:
         include = call.query.text("includeObject")
         if call.form.kind == "Table" and include not in INCLUDES:
             raise errors.bad_request(f'unrecognized includeObject value: "{include}"')
-        kind, convert = call.kind, None
+        kind = call.kind
         if code >= 400:
             return status_response(answer, Form(call.form.media), headers)
         if call.target.subresource == "scale":
             kind = conversion.SCALE
-        elif call.form.kind:
-            convert = conversion.reader(kind, call.target)
-        else:
-            answer = conversion.to_asked(kind, call.target, answer)
-        now_ms = self._server.loop.now_ms
-        value = shaped(kind, answer, call.form, now_ms, include=include, convert=convert)
+        value = shaped(kind, answer, call.form, self._server.loop.now_ms, include=include)
         is_pretty = call.query.flag("pretty") or (
             "pretty" not in call.query.first and call.http.header("user-agent").startswith(_PRETTY_AGENTS)
         )
@@ -230,14 +225,13 @@ class RestApi:
         return Watch(
             self._server,
             request,
-            call.kind,
+            call.kind.served_by or call.kind,
             call.form,
             headers=(NO_CACHE, ("Content-Type", call.form.media), *deprecation),
             include=call.query.text("includeObject"),
             has_bookmarks=call.query.flag("allowWatchBookmarks"),
             sends_initial=call.query.given_flag("sendInitialEvents"),
             timeout_s=max(call.query.number("timeoutSeconds") or 0, 0),
-            convert=conversion.reader(call.kind, call.target),
         )
 
     def _log(self, call: _Call, request: ApiRequest, code: int, text: str) -> Answer:
@@ -251,6 +245,8 @@ class RestApi:
     def _upgrade(self, call: _Call, request: ApiRequest) -> Answer:
         self._server.authorize(call.identity, "create", call.kind, request)
         pod = reading.existing(self._server, request, call.kind)
+        if call.target.subresource != "portforward":
+            chosen_container(pod, request.exec.container if request.exec is not None else "")
         if not pod["spec"].get("nodeName"):
             raise errors.bad_request(f"pod {request.name} does not have a host assigned")
         if "upgrade" not in call.http.header("connection").lower():

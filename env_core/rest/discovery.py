@@ -16,7 +16,6 @@ from typing import Any
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.schema import resources
-from env_core.rest.paths import Target, kind_at
 from env_core.rest.rendering import json_bytes
 from env_core.world import Object
 
@@ -33,13 +32,14 @@ Row = Mapping[str, Any]
 @lru_cache(maxsize=64)
 def rows(registry: Registry) -> tuple[Row, ...]:
     """Return a row for each served resource and version, groups in the order of their priority."""
-    known = [row for row in resources() if kind_at(registry, _target(row)) is not None]
+    known = [
+        row for row in resources() if registry.at(row["group"], row["version"], row["plural"]) is not None
+    ]
     named = {(row["group"], row["version"], row["plural"]) for row in known}
     added = [
-        _custom_row(kind, version)
-        for kind in registry.all()
-        for version in _versions(kind)
-        if (kind.group, version, kind.plural) not in named
+        _custom_row(kind)
+        for kind in (*registry.kinds, *registry.others)
+        if (kind.group, kind.version, kind.plural) not in named
     ]
     added.sort(key=lambda row: (row["group"] in _LAST, row["group"], row["plural"]))
     return (*known, *added)
@@ -50,15 +50,11 @@ def _versions(kind: Kind) -> tuple[str, ...]:
     return (kind.version, *(version for group, _, version in others if group == kind.group))
 
 
-def _target(row: Row) -> Target:
-    return Target(row["group"], row["version"], row["plural"])
-
-
-def _custom_row(kind: Kind, version: str) -> Row:
+def _custom_row(kind: Kind) -> Row:
     is_custom = len(kind.verbs) == len(_CUSTOM_VERBS)
     return {
         "group": kind.group,
-        "version": version,
+        "version": kind.version,
         "plural": kind.plural,
         "kind": kind.kind,
         "singular": kind.singular or kind.kind.lower(),
@@ -66,13 +62,13 @@ def _custom_row(kind: Kind, version: str) -> Row:
         "verbs": list(_CUSTOM_VERBS if is_custom else kind.verbs),
         "shortNames": list(kind.short_names),
         "categories": list(kind.categories),
-        "subresources": [_custom_part(kind, version, name) for name in kind.subresources],
-        "own": (kind.group, version),
+        "subresources": [_custom_part(kind, name) for name in kind.subresources],
+        "own": (kind.group, kind.version),
         "hash": _storage_hash(kind) if is_custom else "",
     }
 
 
-def _custom_part(kind: Kind, version: str, name: str) -> Row:
+def _custom_part(kind: Kind, name: str) -> Row:
     if name == "scale":
         return {
             "name": name,
@@ -84,7 +80,7 @@ def _custom_part(kind: Kind, version: str, name: str) -> Row:
     return {
         "name": name,
         "group": kind.group,
-        "version": version,
+        "version": kind.version,
         "kind": kind.kind,
         "verbs": list(_PART_VERBS),
     }

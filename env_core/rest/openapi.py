@@ -79,10 +79,11 @@ def _document(registry: Registry, group: str, version: str, custom: Schemas) -> 
         schema = schema_of(struct)
         gvks = kinds_of(struct)
         schemas[name] = {**schema, "x-kubernetes-group-version-kind": gvks} if gvks else schema
+    returned = {kind.plural for kind in registry.kinds if kind.group == group and kind.returns_deleted}
     return {
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "1.37"},
-        "paths": Paths(group, version, names).build(wanted),
+        "paths": Paths(group, version, names, returned).build(wanted),
         "components": {"schemas": dict(sorted(schemas.items())), "securitySchemes": _SECURITY},
     }
 

@@ -30,7 +30,9 @@ def encode(document: Object) -> bytes:
             _message(8, b""),
             _message(9, _named(1, document["definitions"])),
             *(_message(12, _message(1, _text(1, name) + _message(2, b""))) for name in _required(document)),
-            _message(13, b"".join(_security(name, way) for name, way in document["securityDefinitions"].items())),
+            _message(
+                13, b"".join(_security(name, way) for name, way in document["securityDefinitions"].items())
+            ),
         )
     )
 

@@ -9,9 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from env_core.apiserver.kind import Kind
-from env_core.apiserver.registry import Registry
-
 VERBS: Mapping[str, str] = {
     "POST": "create",
     "PUT": "update",
@@ -64,22 +61,6 @@ def target_of(path: str) -> Target | None:
     return Target(
         group, version, rest[0], namespace, name, subresource, "/".join(rest[3:]), is_watch=is_watch
     )
-
-
-def kind_at(registry: Registry, target: Target) -> Kind | None:
-    """Return the kind that a target's path is served by, None when nothing is."""
-    kind = registry.by_resource(target.resource)
-    if kind is None or (kind.plural, kind.group) != (target.plural, target.group):
-        return _alias_at(registry, target)
-    return kind if kind.version == target.version else _alias_at(registry, target)
-
-
-def _alias_at(registry: Registry, target: Target) -> Kind | None:
-    version = f"{target.group}/{target.version}" if target.group else target.version
-    for kind in registry.all():
-        if kind.plural == target.plural and any(version == alias for alias, _ in kind.aliases):
-            return kind
-    return None
 
 
 def verb_of(method: str, target: Target, *, is_watch: bool) -> str:

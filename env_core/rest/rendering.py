@@ -16,7 +16,7 @@ from env_core.objects.jsonout import to_compact_json
 from env_core.objects.yamlout import to_yaml
 from env_core.rest.message import TEXT, YAML, Headers, HttpResponse
 from env_core.rest.negotiation import PLAIN, Form
-from env_core.rest.tables import Convert, partial, table
+from env_core.rest.tables import partial, table
 from env_core.world import Object
 
 NO_CACHE = ("Cache-Control", "no-cache, private")
@@ -48,14 +48,14 @@ def shaped(
     now_ms: int,
     *,
     include: str = "",
-    convert: Convert | None = None,
 ) -> Object:
-    """Return an object, list or Status as the client wants it: itself, a Table, or metadata alone.
-
-    `convert` is for the objects in the rows of a Table; the cells are made of the stored version.
-    """
+    """Return an object, list or Status as the client wants it: itself, a Table, or metadata alone."""
     items = answer.get("items")
-    is_list = isinstance(items, list) and kind is not None and answer.get("kind") == f"{kind.kind}List"
+    is_list = (
+        isinstance(items, list)
+        and kind is not None
+        and answer.get("kind") == (kind.list_kind or f"{kind.kind}List")
+    )
     if kind is None or answer.get("kind") == "Status":
         return in_type_order(answer)
     if not form.kind:
@@ -63,7 +63,7 @@ def shaped(
     found: list[Object] = answer["items"] if is_list else [answer]
     if form.kind == "Table":
         metadata = answer["metadata"] if is_list else _version_only(answer)
-        return table(kind, form, found, metadata, now_ms, include=include, convert=convert)
+        return table(kind, form, found, metadata, now_ms, include=include)
     if not is_list:
         return partial(answer, form)
     return {

@@ -56,7 +56,7 @@ def not_found() -> HttpResponse:
 
 
 def _document(server: ApiServer, request: HttpRequest, parts: list[str]) -> HttpResponse | None:
-    registry = server.registry
+    registry = server.registry.snapshot()
     if parts == ["version"]:
         return raw_json_response(SERVER_VERSION)
     if parts == [""]:
@@ -82,7 +82,7 @@ def _document(server: ApiServer, request: HttpRequest, parts: list[str]) -> Http
 
 
 def _openapi(server: ApiServer, request: HttpRequest, parts: list[str]) -> HttpResponse | None:
-    registry = server.registry
+    registry = server.registry.snapshot()
     if parts == ["openapi", "v3"]:
         return response(200, openapi.index(registry, _schemas(server)), PLAIN)
     if parts == ["openapi", "v2"]:

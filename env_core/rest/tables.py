@@ -5,7 +5,6 @@ Source: k8s.io/apiserver pkg/endpoints/handlers/response.go; tests/golden/l2/fac
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -15,10 +14,9 @@ from env_core.rest.negotiation import Form
 from env_core.world import Object
 
 _DEFAULT_COLUMNS = (
-    Column("Name", lambda obj, _now: obj["metadata"]["name"], format="name"),
-    Column("Created At", lambda obj, _now: obj["metadata"].get("creationTimestamp", ""), type="date"),
+    Column("Name", lambda obj, _now: obj["metadata"].get("name", ""), format="name"),
+    Column("Created At", lambda obj, _now: obj["metadata"].get("creationTimestamp") or "", type="date"),
 )
-Convert = Callable[[Object], Object]
 INCLUDES = ("", "None", "Metadata", "Object")
 # Why a row counts as finished; kubectl leaves such rows out of nothing, but dims them. Source: pkg/printers/internalversion.
 _COMPLETED = {
@@ -57,7 +55,6 @@ def table(
     *,
     include: str = "",
     has_columns: bool = True,
-    convert: Convert | None = None,
 ) -> Object:
     """Return the Table of objects.
 
@@ -69,18 +66,17 @@ def table(
         now_ms: the server's clock, for ages.
         include: what comes along in each row: "None", "Metadata" (the default) or "Object".
         has_columns: False for the events of a watch after the first.
-        convert: into the version that was asked for, where that is not the stored one.
     """
     cells = [column.cell for column in kind.columns or _DEFAULT_COLUMNS]
     is_pods = kind.resource == "pods"
     rows = []
-    for item in items:
+    for item in items if kind.row_order is None else sorted(items, key=kind.row_order):
         row: Object = {"cells": [cell(item, now_ms) for cell in cells]}
         if is_pods:
             conditions = _COMPLETED.get((item.get("status") or {}).get("phase", ""))
             if conditions:
                 row["conditions"] = conditions
-        row["object"] = _included(item, form, include, convert)
+        row["object"] = _included(item, form, include)
         rows.append(row)
     return {
         "kind": "Table",
@@ -91,12 +87,12 @@ def table(
     }
 
 
-def _included(item: Object, form: Form, include: str, convert: Convert | None) -> Any:
+def _included(item: Object, form: Form, include: str) -> Any:
     if include == "None":
         return None
     if include != "Object":
         return partial(item, form)
-    return in_type_order(item if convert is None else convert(item))
+    return in_type_order(item)
 
 
 def partial(item: Object, form: Form) -> Object:

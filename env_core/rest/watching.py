@@ -16,10 +16,11 @@ from env_core.apiserver.schema import schema_for
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import WatchEvent
 from env_core.apiserver.typed import in_type_order, zero_value
+from env_core.rest.conversion import reader
 from env_core.rest.message import Headers
 from env_core.rest.negotiation import Form
 from env_core.rest.rendering import json_bytes
-from env_core.rest.tables import Convert, partial, table
+from env_core.rest.tables import partial, table
 from env_core.world import Object
 
 INITIAL_END = "k8s.io/initial-events-end"
@@ -27,6 +28,7 @@ BOOKMARK_MS = 60_000
 """How often a watch with bookmarks gets one, on the cluster's clock."""
 LAST_BOOKMARK_MS = 2_000
 """How long before its end a watch gets its last bookmark."""
+TIMER_MS = 1_000
 TIMEOUT_S = 1_800
 """How long a watch lasts that does not say; a real server draws from 30 to 60 minutes."""
 
@@ -48,6 +50,7 @@ class Watch:
         "_request",
         "_revision",
         "_server",
+        "_stored",
         "headers",
         "is_over",
     )
@@ -64,7 +67,6 @@ class Watch:
         has_bookmarks: bool = False,
         sends_initial: bool | None = None,
         timeout_s: int = 0,
-        convert: Convert | None = None,
     ) -> None:
         """Open a watch.
 
@@ -82,7 +84,10 @@ class Watch:
         self._include = include
         self._has_bookmarks = has_bookmarks
         self._has_columns = False
-        self._convert = convert
+        stored = None if kind.conversion is None else server.registry.by_resource(kind.conversion.resource)
+        self._stored = stored or kind
+        """The kind that the objects are stored as."""
+        self._convert = reader(kind)
         self._bookmark_at_ms = self._next_bookmark_ms()
         self._matches = reading.matcher(kind, options.label_selector, options.field_selector)
         version = paging.version_of(options.resource_version)
@@ -112,11 +117,12 @@ class Watch:
         store = self._server.store
         self._revision = store.revision
         options = self._request.options
-        for item in reading.narrowed(self._server, self._kind, self.namespace, options.field_selector):
+        for item in reading.narrowed(self._server, self._stored, self.namespace, options.field_selector):
             if self._matches is None or self._matches(item):
                 self._queue.append(self._line("ADDED", item))
         if is_marked:
             self._queue.append(self._bookmark({INITIAL_END: "true"}))
+            self._bookmark_at_ms = self._server.loop.now_ms + TIMER_MS
 
     def _new(self) -> Iterator[bytes]:
         store = self._server.store
@@ -143,12 +149,15 @@ class Watch:
     def _next_bookmark_ms(self) -> int:
         now_ms = self._server.loop.now_ms
         last_ms = self._end_ms - LAST_BOOKMARK_MS
-        return min(now_ms + BOOKMARK_MS, last_ms) if now_ms < last_ms else self._end_ms + 1
+        if now_ms < last_ms:
+            return min(now_ms + BOOKMARK_MS, last_ms)
+        # The cacher's timer goes once a second and is late by up to that, so the last one comes twice.
+        return last_ms + TIMER_MS if now_ms < last_ms + TIMER_MS else self._end_ms + TIMER_MS
 
     def _seen(self, event: WatchEvent) -> bytes | None:
         """Return an event as the watch's selectors show it: what stops to match is deleted, what starts to is added."""
         ref = event.ref
-        if ref.resource != self._kind.resource or (self.namespace and ref.namespace != self.namespace):
+        if ref.resource != self._stored.resource or (self.namespace and ref.namespace != self.namespace):
             return None
         matches = self._matches
         if matches is None:
@@ -168,7 +177,9 @@ class Watch:
         return self._line("DELETED", last)
 
     def _line(self, event_type: str, obj: Object) -> bytes:
-        obj = self._server.view(self._kind, obj)
+        obj = self._server.view(self._stored, obj)
+        if self._convert is not None:
+            obj = self._convert(obj)
         form = self._form
         if form.kind == "Table":
             version = {"resourceVersion": obj["metadata"]["resourceVersion"]}
@@ -180,13 +191,12 @@ class Watch:
                 self._server.loop.now_ms,
                 include=self._include,
                 has_columns=not self._has_columns,
-                convert=self._convert,
             )
             self._has_columns = True
         elif form.kind:
             shown = partial(obj, form)
         else:
-            shown = in_type_order(obj if self._convert is None else self._convert(obj))
+            shown = in_type_order(obj)
         return json_bytes({"type": event_type, "object": shown}) + b"\n"
 
     def _bookmark(self, annotations: Object) -> bytes:

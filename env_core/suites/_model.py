@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from env_core.dataplane.tunnel import Exchanged
 from env_core.rest.api import Answer
 from env_core.rest.message import HttpRequest
 from env_core.world import Object, Output
@@ -62,6 +63,10 @@ class Called:
 class Incident(Protocol):
     """A world with something wrong in it, and the rules by which a suite scores what is done about it."""
 
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, on the incident's clock."""
+
     def observe(self) -> Object:
         """Return the initial observation."""
 
@@ -76,6 +81,11 @@ class Incident(Protocol):
 
     def run(self, request: HttpRequest, stdin: str, *, is_paced: bool) -> tuple[Output, Called]:
         """Carry out a command in a container that `call` has answered with an `Upgrade`, with all of its input."""
+
+    def forward(
+        self, request: HttpRequest, port: int, data: bytes, *, is_paced: bool
+    ) -> tuple[Exchanged, Called]:
+        """Send an HTTP request through a port that `call` has answered with an `Upgrade`."""
 
     def elapse(self, duration_ms: int) -> Step | None:
         """Let time pass; returns a step if the incident ends meanwhile. Twice 500 ms is the same as once 1000."""

@@ -8,11 +8,12 @@ from functools import lru_cache
 from typing import Protocol
 
 from env_core.apiserver.client import ApiClient
-from env_core.apiserver.registry import Registry
+from env_core.apiserver.registry import Kinds
 from env_core.apiserver.request import Identity
 from env_core.dataplane.network import Network
 from env_core.kubectl import command as kubectl
 from env_core.kubectl.context import Context
+from env_core.kubectl.discovery_cache import CachedDiscovery
 from env_core.shell import pipeline
 from env_core.shell.clients import outside_programs
 from env_core.shell.context import Interrupted, Process, Program
@@ -35,7 +36,7 @@ class Host(Protocol):
         """Milliseconds since the Unix epoch."""
 
     @property
-    def registry(self) -> Registry:
+    def registry(self) -> Kinds:
         """The kinds that the API serves."""
 
     def client(self, identity: Identity) -> ApiClient:
@@ -51,19 +52,26 @@ class Host(Protocol):
 class Terminal:
     """One user's terminal on one host. Files, variables and the current namespace live from line to line."""
 
-    __slots__ = ("_check", "_context", "_fs", "_host", "_identity", "_shell")
+    __slots__ = ("_check", "_context", "_discovery", "_fs", "_host", "_identity", "_shell")
 
     def __init__(
-        self, host: Host, identity: Identity, *, namespace: str, fs: FileSystem | None = None
+        self,
+        host: Host,
+        identity: Identity,
+        *,
+        namespace: str,
+        fs: FileSystem | None = None,
+        discovery: CachedDiscovery | None = None,
     ) -> None:
         self._host = host
         self._identity = identity
         self._fs = FileSystem() if fs is None else fs
+        self._discovery = CachedDiscovery(host.registry, lambda: host.now_ms, origin=discovery)
         self._context = Context(
             api=host.client(identity),
             clock=host,
             files=_FilesIn(Process(fs=self._fs, cwd=HOME)),
-            discovery=host.registry,
+            discovery=self._discovery,
             namespace=namespace,
             user=identity.name,
         )
@@ -139,7 +147,13 @@ class Terminal:
 
     def fork(self, host: Host) -> Terminal:
         """Return the same terminal on a forked host."""
-        copy = Terminal(host, self._identity, namespace=self._context.namespace, fs=self._fs.fork())
+        copy = Terminal(
+            host,
+            self._identity,
+            namespace=self._context.namespace,
+            fs=self._fs.fork(),
+            discovery=self._discovery,
+        )
         copy._context.kubeconfig = self._context.kubeconfig
         if self._shell is not None:
             copy._shell = copy._make_shell()

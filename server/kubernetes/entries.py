@@ -10,6 +10,7 @@ from typing import Any, Final
 import orjson
 from starlette.types import Scope
 
+from env_core.dataplane.tunnel import Exchanged
 from env_core.rest.api import Answer
 from env_core.rest.following import LogFollow
 from env_core.rest.message import HttpRequest, HttpResponse
@@ -21,6 +22,7 @@ _KEPT: Final = frozenset(
 _KEPT_PREFIX: Final = "impersonate-"
 CALL: Final = "call"
 RUN: Final = "run"
+FORWARD: Final = "forward"
 ELAPSE: Final = "elapse_ms"
 
 
@@ -38,15 +40,30 @@ def request_of(scope: Scope, prefix: str, body: bytes = b"", method: str = "") -
     return HttpRequest(method=method or scope["method"], target=target, headers=kept, body=body)
 
 
-def entry_of(request: HttpRequest, *, is_paced: bool, stdin: str | None = None) -> dict[str, Any]:
-    """Return the journal entry of a request, or of a command in a container with its input."""
-    content: dict[str, Any] = {
+def forwarded(request: HttpRequest, port: int, data: bytes, *, is_paced: bool) -> dict[str, Any]:
+    """Return the journal entry of what went through a forwarded port."""
+    content = _content(request, is_paced=is_paced)
+    return {FORWARD: {**content, "port": port, "data": b64encode(data).decode()}}
+
+
+def data_in(content: Mapping[str, Any]) -> bytes:
+    """Return the bytes in the content of such an entry."""
+    return b64decode(content["data"])
+
+
+def _content(request: HttpRequest, *, is_paced: bool) -> dict[str, Any]:
+    return {
         "method": request.method,
         "target": request.target,
         "headers": request.headers,
         "body": b64encode(request.body).decode(),
         "is_paced": is_paced,
     }
+
+
+def entry_of(request: HttpRequest, *, is_paced: bool, stdin: str | None = None) -> dict[str, Any]:
+    """Return the journal entry of a request, or of a command in a container with its input."""
+    content = _content(request, is_paced=is_paced)
     if stdin is None:
         return {CALL: content}
     return {RUN: {**content, "stdin": b64encode(_bytes(stdin)).decode()}}
@@ -76,14 +93,16 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def seal_of(answer: Answer, output: Output | None = None) -> str:
+def seal_of(answer: Answer, output: Output | Exchanged | None = None) -> str:
     """Return a short hash of an answer; a replay that does not reproduce it is a bug."""
     said: list[Any] = [type(answer).__name__]
     if isinstance(answer, HttpResponse):
         said += [answer.code, hashlib.sha256(answer.body).hexdigest()]
     elif isinstance(answer, LogFollow):
         said.append(hashlib.sha256(_bytes(answer.first)).hexdigest())
-    if output is not None:
+    if isinstance(output, Exchanged):
+        said += [hashlib.sha256(output.answer).hexdigest(), output.problem]
+    elif output is not None:
         printed = _bytes(f"{output.stdout}\0{output.stderr}")
         said += [hashlib.sha256(printed).hexdigest(), output.exit_code]
     return hashlib.sha256(orjson.dumps(said)).hexdigest()[:16]

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 
 from env_core.rest.following import LogFollow
 from env_core.rest.watching import Watch
+from server.kubernetes.shifting import Shift
 from server.play import Play
 from server.refusals import Refusal
 from server.sessions import Session
@@ -21,7 +22,7 @@ from server.sessions import Session
 STREAM_SPEED = 20.0
 """Virtual seconds per second while somebody waits, in an episode without a pace."""
 SPEED_MAX = 1_000.0
-STREAMS_MAX = 64
+STREAMS_MAX = 256
 """Streams that one episode may have open."""
 _TICK_S = 0.1
 _TICK_MS_MAX = 30_000
@@ -36,16 +37,27 @@ class Pacer:
     def __init__(self, play: Play) -> None:
         self._play = play
         self._speeds: dict[str, float] = {}
+        self._shifts: dict[str, Shift] = {}
         self._streams: Counter[int] = Counter()
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
-    def set_speed(self, session: Session, speed: float) -> None:
-        """Let the episode's clock follow the wall clock; 0 gives the pace up."""
+    def set_speed(self, session: Session, speed: float, *, is_shifted: bool = False) -> None:
+        """Let the episode's clock follow the wall clock; 0 gives the pace up.
+
+        `is_shifted` shows the episode's times as if it had begun to be played now, by the wall clock.
+        """
+        self._shifts.pop(session.token, None)
         if speed > 0:
             self._speeds[session.token] = speed
+            if is_shifted:
+                self._shifts[session.token] = Shift(round(time.time() - session.environment.now_ms / 1000))
             self._run(session)
         else:
             self._speeds.pop(session.token, None)
+
+    def shift_of(self, session: Session) -> Shift | None:
+        """Return how the episode's times are shown, None for as they are."""
+        return self._shifts.get(session.token)
 
     def is_paced(self, session: Session) -> bool:
         """Whether time passes by itself, so that requests let none pass."""
@@ -106,3 +118,4 @@ class Pacer:
                 return
             session.note_change()
         self._speeds.pop(token, None)
+        self._shifts.pop(token, None)

@@ -71,13 +71,13 @@ class KubernetesRoutes:
             return _sent(unauthorized())
         try:
             body = orjson.loads(await request.body())
-            speed = float(body["speed"])
-        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
-            speed = -1.0
+            speed, is_shifted = float(body["speed"]), bool(body.get("is_shifted"))
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
+            speed, is_shifted = -1.0, False
         if not 0.0 <= speed <= SPEED_MAX:
             message = f"Input should be a number from 0 to {SPEED_MAX:g}"
             return refused(Malformed([{"type": "value_error", "loc": ["body", "speed"], "msg": message}]))
-        self._pacer.set_speed(session, speed)
+        self._pacer.set_speed(session, speed, is_shifted=is_shifted)
         return json_answer({"speed": speed})
 
     async def api(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,12 +102,15 @@ class KubernetesRoutes:
         ):
             return _refusal(Refusal(431, "HEADERS_TOO_LARGE", "the request has too many headers"))
         wanted = request_of(scope, prefix_of(scope), await request.body())
+        shift = self._pacer.shift_of(session)
+        if shift is not None:
+            wanted = shift.request(wanted)
         try:
             answer = await self._play.call(session, wanted, is_paced=self._pacer.is_paced(session))
         except Refusal as refusal:
             return _refusal(refusal)
         if isinstance(answer, HttpResponse):
-            return _sent(answer)
+            return _sent(answer if shift is None else shift.answer(answer))
         if isinstance(answer, Upgrade):
             return _sent(status_response(errors.bad_request("this server upgrades to WebSocket only").status))
         try:
@@ -129,6 +132,8 @@ class KubernetesRoutes:
                 data = stream.poll()
                 if data:
                     await self._play.remember(session)
+                    shift = self._pacer.shift_of(session)
+                    data = data if shift is None else shift.out(data)
                     body = {"type": "http.response.body", "body": data, "more_body": True}
                     await _sent_in_time(send, body)
                 if stream.is_over or not session.is_live:

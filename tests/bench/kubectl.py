@@ -22,7 +22,8 @@ _LIMIT_MS = 60_000
 _COMMAND = f"kubectl -n {crowds.NAMESPACE} get pods"
 
 
-def _binary() -> Path | None:
+def binary() -> Path | None:
+    """Return the real kubectl, None where it is not installed."""
     path = Path(sysconfig.get_path("scripts")) / "kubectl"
     return path if path.exists() else None
 
@@ -38,11 +39,11 @@ def rows(profile: Profile, *, is_quick: bool) -> list[Row]:
     native()
     with collected(), profile.of("4"):
         ours = spread([timed_ms(native) for _ in range(50 if is_quick else 1_000)])
-    binary = _binary()
+    real_kubectl = binary()
     real: dict[str, float] | None = None
     is_same: bool | None = None
-    if binary is not None:
-        real, is_same = _real(binary, cluster, native(), 3 if is_quick else 25)
+    if real_kubectl is not None:
+        real, is_same = _real(real_kubectl, cluster, native(), 3 if is_quick else 25)
     ratio = rounded(real["p50"] / ours["p50"]) if real else None
     details = {"native": ours, "binary": real, "is_output_the_same": is_same}
     return [
@@ -68,7 +69,7 @@ def rows(profile: Profile, *, is_quick: bool) -> list[Row]:
     ]
 
 
-def _real(binary: Path, cluster: Cluster, expected: str, count: int) -> tuple[dict[str, float], bool]:
+def _real(program: Path, cluster: Cluster, expected: str, count: int) -> tuple[dict[str, float], bool]:
     kind = cluster.registry.by_resource("pods")
     assert kind is not None
     objects = cluster.store.list("pods", crowds.NAMESPACE)
@@ -76,7 +77,7 @@ def _real(binary: Path, cluster: Cluster, expected: str, count: int) -> tuple[di
     path = f"/api/v1/namespaces/{crowds.NAMESPACE}/pods"
     with static_api.serving(path, body) as url, tempfile.TemporaryDirectory() as home:
         environment = {"HOME": home, "PATH": os.environ["PATH"]}
-        command = [str(binary), "--server", url, "-n", crowds.NAMESPACE, "get", "pods"]
+        command = [str(program), "--server", url, "-n", crowds.NAMESPACE, "get", "pods"]
         printed: list[str] = []
 
         def run() -> None:

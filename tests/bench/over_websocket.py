@@ -57,7 +57,7 @@ class _Server:
 
 
 @contextmanager
-def _serving(command: list[str], *, core: int, **variables: str) -> Iterator[_Server]:
+def serving(command: list[str], *, core: int, **variables: str) -> Iterator[_Server]:
     """Yield a server in a process of its own, on a free port."""
     port = _free_port()
     kept = {
@@ -184,8 +184,8 @@ def rows(_profile: Profile, *, is_quick: bool) -> list[Row]:
     stock: list[dict[str, Any]] = []
     read: list[dict[str, Any]] = []
     with (
-        _serving(["-m", "server.app"], core=server_core) as our_server,
-        _serving(stock_command, core=server_core) as stock_server,
+        serving(["-m", "server.app"], core=server_core) as our_server,
+        serving(stock_command, core=server_core) as stock_server,
     ):
         _ours(our_server, _READ, seconds=seconds, core=load_core)
         _stock(stock_server, seconds=seconds, core=load_core)
@@ -256,7 +256,7 @@ def _own_cost(cheapest: list[dict[str, Any]], stock: list[dict[str, Any]], *, is
 def _with_workers(rounds: int, seconds: float, stock_rate: float) -> Row:
     runs: list[dict[str, Any]] = []
     if _has_workers():
-        with _serving(["-m", "server.app", "--workers", "2"], core=-1) as server:
+        with serving(["-m", "server.app", "--workers", "2"], core=-1) as server:
             runs = [_ours(server, _READ, seconds=seconds) for _ in range(rounds)]
     return Row(
         id="5c",

@@ -99,7 +99,7 @@ def test_what_was_created_can_be_read_and_written_back(kind):
     name = made["metadata"]["name"]
     found = api.get(kind.resource, namespace, name)
     assert found["metadata"]["uid"] == made["metadata"]["uid"]
-    stored = cluster.store.get(kind.resource, namespace, name)
+    stored = worlds.as_stored(cluster, kind, namespace, name)
     assert stored == made
     revision = cluster.store.revision
     written = api.update(kind.resource, namespace, stored)
@@ -126,7 +126,7 @@ def test_every_column_renders(kind):
     cluster = worlds.booted()
     namespace = worlds.NAMESPACE if kind.is_namespaced else ""
     made = cluster.client().create(kind.resource, namespace, manifest(kind))
-    for obj in (made, cluster.store.get(kind.resource, namespace, made["metadata"]["name"])):
+    for obj in (made, worlds.as_stored(cluster, kind, namespace, made["metadata"]["name"])):
         for column in kind.columns:
             cell = column.cell(obj, cluster.now_ms)
             # Go puts integers into columns of type string too; the golden tests compare the values.

@@ -84,6 +84,94 @@ UNRECORDED: dict[tuple[str, str], dict[str, Any]] = {
     ("certificates.k8s.io/v1", "CertificateSigningRequest"): {
         "spec": {"request": "LS0tLS1CRUdJTg==", "signerName": "example.com/signer", "usages": ["client auth"]}
     },
+    ("v1", "PodTemplate"): {
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "web:1"}]},
+        }
+    },
+    ("events.k8s.io/v1", "Event"): {
+        "eventTime": "2026-01-05T09:00:00.000000Z",
+        "regarding": {"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "web"},
+        "reason": "Tested",
+        "action": "Testing",
+        "note": "it was tested",
+        "type": "Normal",
+        "reportingController": "example.com/tester",
+        "reportingInstance": "tester-0",
+    },
+    ("certificates.k8s.io/v1", "ClusterTrustBundle"): {
+        "spec": {"trustBundle": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"}
+    },
+    ("certificates.k8s.io/v1", "PodCertificateRequest"): {
+        "spec": {
+            "signerName": "example.com/signer",
+            "podName": "web",
+            "podUID": "1",
+            "serviceAccountName": "default",
+            "serviceAccountUID": "2",
+            "nodeName": "node-1",
+            "nodeUID": "3",
+            "stubPKCS10Request": "AAAA",
+        }
+    },
+    ("networking.k8s.io/v1", "IPAddress"): {
+        "metadata": {"name": "192.0.2.7"},
+        "spec": {"parentRef": {"resource": "gateways", "group": "example.com", "name": "web"}},
+    },
+    ("networking.k8s.io/v1", "ServiceCIDR"): {"spec": {"cidrs": ["198.51.100.0/24"]}},
+    ("storage.k8s.io/v1", "CSIStorageCapacity"): {"storageClassName": "fast", "capacity": "10Gi"},
+    ("storage.k8s.io/v1", "VolumeAttributesClass"): {
+        "driverName": "csi.example.com",
+        "parameters": {"iops": "3000"},
+    },
+    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"): {
+        "spec": {
+            "matchConstraints": {
+                "resourceRules": [
+                    {
+                        "apiGroups": [""],
+                        "apiVersions": ["v1"],
+                        "operations": ["CREATE"],
+                        "resources": ["pods"],
+                    }
+                ]
+            },
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}],
+            "reinvocationPolicy": "Never",
+        }
+    },
+    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"): {"spec": {"policyName": "absent"}},
+    ("resource.k8s.io/v1", "DeviceTaintRule"): {
+        "spec": {
+            "deviceSelector": {"driver": "gpu.example.com"},
+            "taint": {
+                "key": "example.com/broken",
+                "effect": "NoSchedule",
+                "timeAdded": "2026-01-05T09:00:00Z",
+            },
+        }
+    },
+    ("resource.k8s.io/v1", "ResourceClaimTemplate"): {
+        "spec": {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}}
+    },
+    ("resource.k8s.io/v1", "ResourceSlice"): {
+        "spec": {
+            "driver": "gpu.example.com",
+            "nodeName": "node-1",
+            "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "gpu-0"}],
+        }
+    },
+    ("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration"): {
+        "spec": {
+            "type": "Limited",
+            "limited": {"limitResponse": {"type": "Queue", "queuing": {"queues": 16, "handSize": 4}}},
+        }
+    },
+    ("storagemigration.k8s.io/v1", "StorageVersionMigration"): {
+        "spec": {"resource": {"group": "apps", "resource": "deployments"}}
+    },
 }
 """Bodies for the kinds that no recording of an accepted object has."""
 
@@ -142,6 +230,13 @@ def apply(shell: Terminal, obj: dict[str, Any], verb: str = "apply") -> Output:
 def own_kinds() -> list[Any]:
     """Return the kinds that can be created and stored."""
     return [kind for kind in registry().all() if "create" in kind.verbs and "update" in kind.verbs]
+
+
+def as_stored(cluster: Cluster, kind: Any, namespace: str, name: str) -> Any:
+    """Return an object as the store has it; of a form that is not stored, as the API has it."""
+    if kind.conversion is None:
+        return cluster.store.get(kind.resource, namespace, name)
+    return cluster.client().get(kind.resource, namespace, name)
 
 
 def named(obj: dict[str, Any], kind: Any, name: str = "") -> dict[str, Any]:

@@ -11,11 +11,12 @@ from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.registry import Registry
-from env_core.apiserver.request import ADMIN, Identity
+from env_core.apiserver.request import ADMIN
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.cluster import admission
 from env_core.controllers import Controller, Key
+from env_core.controllers._model import CUSTOM_RESOURCES
 from env_core.discovery import discover
 from env_core.kinds import namespace as namespace_kind
 from env_core.sim.loop import EventLoop
@@ -23,7 +24,6 @@ from env_core.sim.rng import Streams
 from env_core.sim.state import State
 
 EPOCH_MS = 1_767_603_600_000
-GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
 
 @lru_cache(maxsize=1)
@@ -92,9 +92,7 @@ class World:
     def component(self, controller):
         name = controller.component or f"{controller.name}-controller"
         if name not in self.components:
-            account = controller.identity or f"{controller.name}-controller"
-            identity = Identity(f"system:serviceaccount:kube-system:{account}", GROUPS)
-            self.components[name] = Component(self.server, self.state, name, identity)
+            self.components[name] = Component(self.server, self.state, name, controller.actor())
         return self.components[name]
 
     def later(self, delay_ms, function):
@@ -110,7 +108,9 @@ class World:
     def _on_write(self, event):
         if event.ref.resource == "events":
             return
-        for controller, mapper in routes().get(event.ref.resource, ()):
+        resource = event.ref.resource
+        watched = resource if self.server.registry.is_builtin(resource) else CUSTOM_RESOURCES
+        for controller, mapper in routes().get(watched, ()):
             component = self.component(controller)
             keys = list(mapper(event.object, component))
             if event.old is not None and event.type == "MODIFIED":

@@ -12,11 +12,12 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import ADMIN, Identity
 from env_core.kubectl import command as kubectl
 from env_core.kubectl.context import Context
+from env_core.kubectl.discovery_cache import CachedDiscovery
 from env_core.shell import pipeline
 from env_core.shell.context import FileSystem, Process
 from env_core.world import Output
 from tests.controllers import flows
-from tests.controllers.world import World, registry
+from tests.controllers.world import World
 from tests.golden.aliases import Aliases
 from tests.golden.http import TOKENS
 from tests.golden.normalise import printed, printed_drawn
@@ -102,6 +103,7 @@ class Flow(flows.Replay):
         self._drawn: dict[str, str] = {}
         self.outputs: dict[int, tuple[Result, Result]] = {}
         self.files = FileSystem()
+        self.discovery = CachedDiscovery(self.world.server.registry, lambda: self.world.now_ms)
         self.shell: pipeline.Shell | None = None
         self.world.server.backend = SimpleNamespace(
             log=lambda _pod, request: answer_log(self._scripted(), request).stdout,
@@ -149,7 +151,7 @@ class Flow(flows.Replay):
             api=ApiClient(self.world.server, identity),
             clock=Clock(self.world),
             files=self.files,
-            discovery=registry(),
+            discovery=self.discovery,
             namespace=self.namespace,
             stdin=stdin,
             user="admin",

@@ -15,7 +15,6 @@ from typing import Any
 
 from env_core.apiserver import virtual
 from env_core.apiserver.boot import boot_objects
-from env_core.apiserver.registry import Registry
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.cluster import admission
@@ -26,10 +25,11 @@ from env_core.sim.rng import Streams
 from env_core.sim.timefmt import parse_ms, rfc3339
 from env_core.world import Interrupted, Object, Output
 from tests.golden.aliases import Aliases
+from tests.golden.made import made_by_setup
 from tests.golden.normalise import printed, uids_in
 from tests.golden.recordings import GOLDEN, Record, load
+from tests.golden.servers import registry
 from tests.kubectl.golden_world import StillClock, TinyApi, context
-from tests.kubectl.golden_world import registry as full_registry
 from tests.kubectl.scripted import answer_attach, answer_exec, answer_log, configure
 
 FIRST_VERSION = 4_242_400_000
@@ -52,13 +52,11 @@ class FrozenWorld:
         self.state = self.aliases.raw_value(record.get("state") or {})
         tables = self.aliases.raw_value(record.get("tables") or {})
         self.record = {"state": self.state, "namespace": self.namespace, "tables": tables}
-        own = {(kind.group, kind.version, kind.plural) for kind in virtual.KINDS}
-        shown = (
-            kind for kind in full_registry(tables).kinds if (kind.group, kind.version, kind.plural) not in own
-        )
         self.uids = set(uids_in(json.dumps(record.get("state") or {})))
-        self.registry = Registry((*shown, *virtual.KINDS))
+        self.registry = registry()
         self.store = self._filled()
+        for resource, obj in made_by_setup(record, self.namespace):
+            self.store.put(resource, _versioned(obj))
         scripted = SimpleNamespace(record=self.record)
         stub = TinyApi(self.registry, ())
         configure(scripted, stub)
@@ -176,7 +174,10 @@ def aged(record: Record, now_ms: int, age_s: int) -> Record:
     def shifted(match: re.Match[str]) -> str:
         return rfc3339(parse_ms(f"{match[1]}Z") + shift_ms)[:-1] + (match[2] or "") + "Z"
 
-    kept = {key: record[key] for key in ("namespace", "start", "tables", "state", "aliases") if key in record}
+    parts = ("namespace", "start", "tables", "state", "aliases", "setup")
+    kept = {key: record[key] for key in parts if key in record}
+    if "CustomResourceDefinition" in str(record.get("setup")):
+        kept["cases"] = record["cases"]  # They print what the setup made.
     found: Record = json.loads(_TIME.sub(shifted, json.dumps(kept, ensure_ascii=False)))
     return found
 

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from env_core import kinds
-from env_core.apiserver import errors
+from env_core.apiserver import errors, virtual
 from env_core.apiserver.client import ApiClient
-from env_core.apiserver.kind import Column, Kind
+from env_core.apiserver.kind import Kind
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
-from env_core.apiserver.schema import columns, resources
 from env_core.kubectl.command import run
 from env_core.kubectl.context import Context
 from env_core.objects import selectors
@@ -42,76 +41,34 @@ def read_lines(name: str) -> list[Any]:
 
 
 @cache
-def declared_kinds() -> dict[tuple[str, str], Kind]:
-    """Return the kinds that env_core.kinds declares, by (group, plural)."""
+def declared_kinds() -> dict[tuple[str, str, str], Kind]:
+    """Return the kinds that env_core declares, by (group, version, plural)."""
     found = {}
     for info in pkgutil.iter_modules(kinds.__path__):
         if info.name.startswith("_"):
             continue
         kind = importlib.import_module(f"{kinds.__name__}.{info.name}").KIND
-        found[(kind.group, kind.plural)] = kind
+        found[(kind.group, kind.version, kind.plural)] = kind
     return found
 
 
 def declared_plurals() -> frozenset[str]:
     """Return the plurals of the declared kinds."""
-    return frozenset(plural for _, plural in declared_kinds())
-
-
-def _cell(rows: dict[str, list[Any]], index: int) -> Callable[[Object, int], Any]:
-    def cell(obj: Object, _now_ms: int) -> Any:
-        row = rows.get(obj["metadata"]["name"])
-        return row[index] if row is not None and index < len(row) else ""
-
-    return cell
+    return frozenset(plural for _, _, plural in declared_kinds())
 
 
 def registry(
-    tables: dict[str, Any] | None = None, extra: Iterable[Kind] = (), groups: Iterable[str] = ()
+    extra: Iterable[Kind] = (), groups: Iterable[str] = (), resources: Iterable[str] = ()
 ) -> Registry:
-    """Return every built-in kind: declared ones, and stand-ins that print the recorded cells.
-
-    `groups` restricts the API groups.
-    """
-    wanted = tuple(groups)
-    found: list[Kind] = []
-    declared = declared_kinds()
-    for row in resources():
-        group, version, plural = row.get("group", ""), row["version"], row["plural"]
-        if wanted and group not in wanted:
-            continue
-        kind = declared.get((group, plural))
-        if kind is not None:
-            if kind.version == version:
-                found.append(kind)
-            continue
-        key = f"{group}/{version}/{row['kind']}" if group else f"{version}/{row['kind']}"
-        table = (tables or {}).get(plural) or {"rows": []}
-        cells = {entry["name"]: entry["cells"] for entry in table["rows"] or ()}
-        found.append(
-            Kind(
-                group=group,
-                version=version,
-                kind=row["kind"],
-                plural=plural,
-                singular=row.get("singular", ""),
-                short_names=tuple(row.get("shortNames", ())),
-                categories=tuple(row.get("categories", ())),
-                is_namespaced=row["namespaced"],
-                verbs=tuple(row["verbs"]),
-                columns=tuple(
-                    Column(
-                        column["name"],
-                        _cell(cells, index),
-                        column.get("type", "string"),
-                        column.get("format", ""),
-                        column.get("priority", 0),
-                    )
-                    for index, column in enumerate(columns().get(key, ()))
-                ),
-                source="tests/golden/l2/facts/discovery",
-            )
-        )
+    """Return every built-in kind; `groups` and `resources` (group-qualified plurals) restrict them."""
+    wanted, served = tuple(groups), frozenset(resources)
+    found = [
+        kind
+        for kind in (*declared_kinds().values(), *virtual.KINDS)
+        if (not wanted or kind.group in wanted)
+        and (not served or f"{kind.plural}.{kind.group}".rstrip(".") in served)
+        and kind.group != "metrics.k8s.io"
+    ]
     return Registry((*found, *extra))
 
 
@@ -391,7 +348,7 @@ class State:
     def __init__(self, name: str) -> None:
         self.record = read_json(f"l2/kubectl/{name}.json")
         self.start_ms = parse_ms(self.record["start"])
-        self.registry = registry(self.record["tables"])
+        self.registry = registry()
         self.objects = [_with_version(obj) for rows in self.record["state"].values() for obj in rows]
         self._ranks = {
             (plural, row["name"]): index

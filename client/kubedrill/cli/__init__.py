@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from kubedrill.cli.play import play
 from kubedrill.client import KubeEnv
 from kubedrill.http import HttpError, KubeHttpClient
 
@@ -22,8 +23,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument("--env-base-url", default=_URL, help=f"the server (default: {_URL})")
     demo.add_argument("--task", "--scenario", default="easy", help="the task (default: easy)")
     demo.add_argument("--seed", type=int, default=11, help="the seed (default: 11)")
+    playing = commands.add_parser("play", help="repair an incident with your own kubectl, k9s or Helm")
+    playing.add_argument("task", help="the task, say easy, medium or hard")
+    playing.add_argument("--seed", type=int, default=None, help="the seed (default: the task's own)")
+    playing.add_argument("--url", default="", help="a running server (default: one is started)")
+    playing.add_argument("--token", default="", help="the server's token, if it asks for one")
+    playing.add_argument("--speed", type=float, default=1.0, help="virtual seconds per second (default: 1)")
+    playing.add_argument("--kubeconfig", default="", help="where to write it (default: a new directory)")
     given = parser.parse_args(arguments)
     try:
+        if given.command == "play":
+            return play(
+                given.task,
+                seed=given.seed,
+                url=given.url.rstrip("/"),
+                speed=given.speed,
+                kubeconfig=given.kubeconfig,
+                token=given.token,
+            )
         return (
             _tasks(given.env_base_url)
             if given.command == "tasks"

@@ -7,8 +7,8 @@ import re
 from typing import Final
 
 from env_core.kubectl.output import _template_lexer as lexer
-from env_core.kubectl.output._jsonpath_parser import unquoted
 from env_core.kubectl.output._template_lexer import Token
+from env_core.objects._jsonpath_parser import unquoted
 from env_core.objects.problems import quoted
 
 _PLAIN_INTEGER: Final = re.compile(r"[+-]?[0-9]+")

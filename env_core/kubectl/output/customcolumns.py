@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from env_core.kubectl.output.jsonpath import JSONPathError, compiled, relaxed
 from env_core.objects.goformat import value_text
+from env_core.objects.jsonpath import JSONPathError, compiled, relaxed
 from env_core.objects.tabwriter import TabWriter
 
 _CELL_MAX: Final = 1_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from env_core.kubectl.output.jsonpath import JSONPathError, compiled, relaxed
 from env_core.objects.goformat import type_name
 from env_core.objects.gosort import go_sorted
+from env_core.objects.jsonpath import JSONPathError, compiled, relaxed
 from env_core.objects.problems import quoted
 from env_core.objects.quantity import Quantity, QuantityError, parse
 

@@ -23,7 +23,7 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure("--sort-by accepts only name or kind")
     if chosen not in ("", *_FORMATS):
         raise unknown_format(chosen, _FORMATS)
-    kinds = [kind for kind in ctx.discovery.all() if _is_wanted(args, kind)]
+    kinds = [kind for kind in ctx.discovery.fresh().all() if _is_wanted(args, kind)]
     keys = {
         "": lambda kind: (kind.group, kind.plural),
         "name": lambda kind: kind.plural,

@@ -11,7 +11,7 @@ from env_core.world import Output
 def _run(ctx: Context, args: Args) -> Output:
     if args.positional:
         raise usage_failure(args.path, f"unexpected arguments: [{' '.join(args.positional)}]")
-    for version in sorted({kind.api_version for kind in ctx.discovery.all()}):
+    for version in ctx.discovery.fresh().api_versions():
         args.screen.out(f"{version}\n")
     return args.screen.done()
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.schema import Field, GoType, StructType, schema_for
 from env_core.kubectl.context import Context
-from env_core.kubectl.output._jsonpath_nodes import Field as PathField
-from env_core.kubectl.output._jsonpath_nodes import JSONPathError, Node
-from env_core.kubectl.output._jsonpath_nodes import Sequence as NodeSequence
-from env_core.kubectl.output._jsonpath_parser import parse_nodes
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Flag, Verb
 from env_core.kubectl.verbs._explain_openapi2 import inner_struct, render
+from env_core.objects._jsonpath_nodes import Field as PathField
+from env_core.objects._jsonpath_nodes import JSONPathError, Node
+from env_core.objects._jsonpath_nodes import Sequence as NodeSequence
+from env_core.objects._jsonpath_parser import parse_nodes
 from env_core.objects.problems import quoted
 from env_core.world import Output
 
@@ -46,15 +46,8 @@ def _run(ctx: Context, args: Args) -> Output:
     kind, path = _target(ctx, args, words[0])
     wanted = args.text("api-version")
     if wanted and wanted != kind.api_version:
-        found = next(
-            (
-                other
-                for other in ctx.discovery.all()
-                if other.plural == kind.plural and other.api_version == wanted
-            ),
-            None,
-        )
-        if found is None:
+        found = ctx.discovery.by_gvk(wanted, kind.kind)
+        if found is None or found.plural != kind.plural:
             raise Failure(f"couldn't find resource for {quoted(f'{wanted}, Resource={kind.plural}')}")
         kind = found
     screen = args.screen
@@ -65,7 +58,8 @@ def _run(ctx: Context, args: Args) -> Output:
         if kind.group:
             screen.out(f"GROUP:      {kind.group}\n")
         screen.out(f"KIND:       {kind.kind}\nVERSION:    {kind.version}\n\n")
-    struct = schema_for(kind.group, kind.version, kind.kind)
+    struct = kind.struct or schema_for(kind.group, kind.version, kind.kind)
+    descriptions = struct.descriptions if struct is not None else ()
     field: Field | None = None
     for name in path:
         if struct is None or name not in struct.fields:
@@ -73,12 +67,13 @@ def _run(ctx: Context, args: Args) -> Output:
             raise Failure(f"field {quoted(name if is_older else path[-1])} does not exist")
         field = struct.fields[name]
         struct = inner_struct(field.type)
+        descriptions = field.descriptions
     if is_older:
         render(args, kind, field, struct)
         return screen.done()
     if field is not None:
         _print_field(args, field)
-    screen.out("DESCRIPTION:\n    <empty>\n    \n")
+    screen.out(f"DESCRIPTION:\n{_description(descriptions)}\n")
     if struct is not None and not struct.special:
         screen.out("FIELDS:\n")
         _print_fields(args, struct, is_recursive=args.is_set("recursive"))
@@ -128,6 +123,33 @@ def _field_names(nodes: Sequence[Node], problem: str) -> list[str]:
     return [node.name for node in nodes if isinstance(node, PathField)]
 
 
+def _description(descriptions: tuple[str, ...]) -> str:
+    """Return what is said of a type; built-in types, of which nothing is kept here, look as if it were left out."""
+    if not descriptions:
+        return "    <empty>\n    "
+    text = "".join(f"{each}\n" for each in descriptions if each)
+    return _indented(text or "<empty>", 76, 4)
+
+
+def _indented(text: str, width: int, indent: int) -> str:
+    pad = " " * indent
+    return "\n".join(pad + line for each in text.split("\n") for line in _wrapped(each, width))
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Return a line broken at blanks, words longer than the width whole.
+
+    Source: github.com/mitchellh/go-wordwrap.
+    """
+    found = [""]
+    for word in line.split(" "):
+        if found[-1] and len(found[-1]) + 1 + len(word) > width:
+            found.append(word)
+        else:
+            found[-1] = f"{found[-1]} {word}" if found[-1] else word
+    return found
+
+
 def _type_name(go_type: GoType) -> str:
     if go_type.kind == "ptr" and go_type.element is not None:
         return _type_name(go_type.element)
@@ -144,7 +166,7 @@ def _type_name(go_type: GoType) -> str:
 def _values(field: Field) -> list[str]:
     """Return the values of an enumerated string field."""
     go_type = field.type.element if field.type.kind == "ptr" else field.type
-    return sorted(field.enum) if go_type is not None and go_type.kind == "string" else []
+    return list(field.enum) if go_type is not None and go_type.kind == "string" else []
 
 
 def _print_field(args: Args, field: Field) -> None:
@@ -170,7 +192,8 @@ def _print_fields(
             shown = [*values[:_VALUES_MAX], "...."] if len(values) > _VALUES_MAX else values
             args.screen.out(f"{pad}enum: {', '.join(shown)}\n")
         if not is_recursive:
-            args.screen.out(f"{pad}  {_NO_DESCRIPTION}\n\n")
+            own = field.descriptions[0] if field.descriptions else ""
+            args.screen.out(f"{_indented(own or _NO_DESCRIPTION, 78 - 2 * depth, 2 * depth + 2)}\n\n")
             continue
         inner = inner_struct(field.type)
         if inner is None or inner.special or inner.path in above or (most and depth >= most):

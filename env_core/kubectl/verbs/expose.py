@@ -9,11 +9,11 @@ from env_core.apiserver.errors import StatusError
 from env_core.kubectl import pods
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
+from env_core.kubectl.govalues import as_int32
 from env_core.kubectl.last_applied import saved
 from env_core.kubectl.overrides import OVERRIDE_FLAGS, overridden
 from env_core.kubectl.pairs import read_labels
 from env_core.kubectl.resolve import Info, select
-from env_core.kubectl.govalues import as_int32
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import DRY_RUN, FILE_FLAGS, PRINT_FLAGS, Args, Flag, Verb, field_manager
 from env_core.kubectl.writes import SAVE_CONFIG, as_typed, options_of, result_printer_of

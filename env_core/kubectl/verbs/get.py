@@ -119,7 +119,7 @@ def _print_tables(ctx: Context, args: Args, selection: Selection) -> None:
     cluster_wide = replace(options, has_namespace=False)
     blocks: list[_Block] = []
     for item in found:
-        objects = [item.found()] if isinstance(item, Info) else item.objects
+        objects = [item.found()] if isinstance(item, Info) else _rows_of(item.kind, item.objects)
         if blocks and blocks[-1].kind is item.kind:
             blocks[-1] = _Block(item.kind, blocks[-1].objects + objects)
         else:
@@ -156,6 +156,11 @@ def _check_sortable(field: str) -> None:
         sortby.sort_objects([_TABLE, _TABLE], field)
     except sortby.SortError as error:
         raise Failure(str(error)) from None
+
+
+def _rows_of(kind: Kind, objects: list[Object]) -> list[Object]:
+    """Return the objects of a list in the order in which the server's table has them."""
+    return objects if kind.row_order is None else sorted(objects, key=kind.row_order)
 
 
 def _in_order(ctx: Context, objects: list[Object], field: str) -> list[Object]:
@@ -199,7 +204,9 @@ def sorted_objects(ctx: Context, objects: list[Object], field: str, *, of_rows: 
             return sortby.sort_rows(objects, field, lambda obj: obj)
         return sortby.sort_objects(objects, field)
     except sortby.SortFatal as error:
-        raise Failure(klog_line(ctx, "F", "sorter.go:375" if of_rows else "sorter.go:329", str(error)), is_bare=True) from None
+        raise Failure(
+            klog_line(ctx, "F", "sorter.go:375" if of_rows else "sorter.go:329", str(error)), is_bare=True
+        ) from None
     except sortby.SortError as error:
         raise Failure(str(error)) from None
 

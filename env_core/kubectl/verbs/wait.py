@@ -11,7 +11,6 @@ from typing import Any
 
 from env_core.apiserver.errors import StatusError
 from env_core.kubectl.context import Context
-from env_core.kubectl.output import jsonpath
 from env_core.kubectl.output.printing import result_printer
 from env_core.kubectl.resolve import Info, Selection, select
 from env_core.kubectl.screen import Failure, raise_all
@@ -28,6 +27,7 @@ from env_core.kubectl.verb import (
     Slice,
     Verb,
 )
+from env_core.objects import jsonpath
 from env_core.objects.goformat import value_text
 from env_core.objects.problems import quoted
 from env_core.world import Object, Output

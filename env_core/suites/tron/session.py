@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from env_core.apiserver import errors
 from env_core.cluster import Cluster
+from env_core.dataplane.tunnel import Exchanged, exchange
 from env_core.rest.api import RestApi
 from env_core.rest.message import HttpRequest, Upgrade
 from env_core.rest.rendering import status_response
@@ -91,6 +92,11 @@ class TronIncident:
 
     # The Incident protocol
 
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, on the incident's clock."""
+        return self.cluster.now_ms
+
     def observe(self) -> Object:
         """Return the initial observation."""
         return self._observation(Output(), is_done=False)
@@ -160,6 +166,20 @@ class TronIncident:
                 answer = status_response(response.object)
         step = self._after(request, call, is_paced=is_paced)
         return output, Called(answer=answer, is_action=True, step=step)
+
+    def forward(
+        self, request: HttpRequest, port: int, data: bytes, *, is_paced: bool
+    ) -> tuple[Exchanged, Called]:
+        """Send an HTTP request through a forwarded port of a pod."""
+        call = reviewed(request)
+        self._watch.catch_up()
+        answer = RestApi(self.cluster.server).handle(request, ON_CALL)
+        exchanged = Exchanged()
+        if isinstance(answer, Upgrade):
+            pod = answer.request
+            exchanged = exchange(self.cluster.network, pod.namespace, pod.name, port, data)
+        step = self._after(request, call, is_paced=is_paced)
+        return exchanged, Called(answer=answer, is_action=True, step=step)
 
     def elapse(self, duration_ms: int) -> Step | None:
         """Let time pass. At every fifth second of the clock the monitor looks, and a durable repair ends the incident."""

@@ -1,10 +1,14 @@
 """l0/api_errors: the server's refusals, and what kubectl prints of an error."""
 
+import re
+
 from env_core.apiserver import errors
 from env_core.apiserver.request import ADMIN, ApiRequest
 from env_core.kubectl.command import error_text
 from env_core.kubectl.command import message as standard_message
-from env_core.kubectl.screen import Failure
+from env_core.kubectl.connection import connection_failure
+from env_core.kubectl.resolve import no_match_text
+from env_core.kubectl.screen import Failure, Failures
 from tests.golden import servers
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.recordings import Folder, Record
@@ -64,11 +68,27 @@ def _evicted(pdb: Record) -> Record:
         namespace="default",
         name="p",
         subresource="eviction",
-        body={},
+        body={"metadata": {"name": "p"}},
         identity=ADMIN,
     )
     response = server.handle(request)
     return {} if response.is_ok else response.object
+
+
+def _client_error(text: str) -> Exception:
+    """Return the error that a client's code had in hand, as far as its text tells: several in one, or no such type."""
+    if text.startswith("[") and text.endswith("]"):
+        return Failures([_one(part) for part in text[1:-1].split(", ")])
+    found = re.fullmatch(r"no matches for ([\w.]*)/(\w*), Resource=(\w+)", text)
+    if found is not None:
+        return Failure(no_match_text(found[3], found[1], found[2]), is_bare=True)
+    found = re.fullmatch(r'Get "(\S+)": (.*)', text)
+    return connection_failure(found[1], found[2]) if found is not None else Failure(text)
+
+
+def _one(text: str) -> Exception:
+    found = re.fullmatch(r'(\w+) "(\w+)" not found', text)
+    return errors.not_found("", found[1], found[2]) if found else Failure(text)
 
 
 def _judge(record: Record, _folder: Folder) -> Comparison:
@@ -78,7 +98,7 @@ def _judge(record: Record, _folder: Folder) -> Comparison:
     elif "status" in record:
         status = _rebuilt(record["status"])
     else:
-        text, exit_code = error_text(Failure(record["message"]))
+        text, exit_code = error_text(_client_error(record["message"]))
         got = {
             "message": record["message"],
             "kubectlStderr": _with_newline(text),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from env_core.cluster import Cluster
@@ -12,20 +13,36 @@ from tests.golden.recordings import Folder, Record
 from tests.golden.topics.errors import comparable
 
 ANSWERS = ("status", "response", "warnings")
+UIDS = {"tok-admin": "1", "tok-dev": "4"}
+"""The uids of the static tokens' users, as the recorded reviews show them."""
+TOKENS = {
+    token: identity._replace(uid=UIDS.get(token, "")) for token, identity in http.TOKENS.items()
+}
 
 
 def _cluster() -> Cluster:
     """A control plane with the namespace that the recorder posted to."""
     made = Cluster(seed=1)
     made.boot()
+    made.server.tokens = TOKENS
     made.client().create("namespaces", "", {"metadata": {"name": "defaults"}})
     made.advance(1_000)
     return made
 
 
+def _described(request: Any) -> Any:
+    """Return the body that a record describes instead of holding it: "ConfigMap with a 1100000 byte value"."""
+    note = request.get("note") if isinstance(request, dict) else None
+    found = re.fullmatch(r"ConfigMap with a (\d+) byte value", note or "")
+    if found is None:
+        return request
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
+    return {**body, "data": {"a": "x" * int(found[1])}}
+
+
 def _answer(cluster: Cluster, record: Record) -> tuple[int, Any, list[str]]:
-    posted = {**record, "body": record["request"]}
-    return http.exchange(cluster.server, posted, http.TOKENS["tok-admin"])
+    posted = {**record, "body": _described(record["request"])}
+    return http.exchange(cluster.server, posted, TOKENS["tok-admin"])
 
 
 def _comparable(

@@ -2,6 +2,7 @@
 
 from urllib.parse import parse_qs, urlsplit
 
+from env_core.kinds._policy_unstructured import describe_unstructured
 from env_core.sim import timefmt
 from tests.golden.comparison import NOT_IMPLEMENTED, Comparison, Topic
 from tests.golden.recordings import Folder, Record
@@ -45,10 +46,11 @@ def _judge(record: Record, _folder: Folder) -> Comparison:
         "error": record.get("error"),
         "requests": _asked(record["requests"]),
     }
-    if kind is None or kind.describe is None:
+    describe = describe_unstructured if record["generic"] else kind and kind.describe
+    if describe is None:
         return Comparison(wanted, NOT_IMPLEMENTED)
     reader = RecordReader([*record["others"], record["object"]], timefmt.parse_ms(record["now"]))
-    output = kind.describe(record["object"], reader, record["showEvents"])
+    output = describe(record["object"], reader, record["showEvents"])
     asked = [_plain(question) for question in reader.asked]
     questions = [question for question in asked if question.startswith("events") or question.count(" ") > 2]
     return Comparison(wanted, {"output": output, "error": None, "requests": questions})

@@ -22,9 +22,8 @@ def _judge(record: Record, _folder: Folder) -> Iterator[Comparison]:
                     "categories": resource.get("categories", []),
                     "subresources": sorted(each["subresource"] for each in resource.get("subresources", [])),
                 }
-                plural = resource["resource"]
-                kind = registry().by_resource(f"{plural}.{name}" if name else plural)
-                if kind is None or kind.version != version["version"]:
+                kind = registry().at(name, version["version"], resource["resource"])
+                if kind is None:
                     yield Comparison(wanted, NOT_IMPLEMENTED, unit)
                     continue
                 got = {

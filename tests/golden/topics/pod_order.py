@@ -1,7 +1,8 @@
 """l0/pod_order: which pods go first, and which are chosen first."""
 
 from env_core.controllers._victims import victims_first
-from env_core.kubectl.pods import by_activity, by_logging
+from env_core.kubectl.pods import by_activity, by_logging, is_less_active
+from env_core.objects.gosort import go_sorted
 from env_core.sim.timefmt import parse_ms
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.recordings import Folder, Record
@@ -15,12 +16,11 @@ def _names(pods: list[Record]) -> list[str]:
 
 def _judge(record: Record, _folder: Folder) -> Comparison:
     pods = record["pods"]
-    by_rank = _names(by_activity(pods))
     got = {
         "victimOrder": _names(victims_first(pods, record["ranks"], parse_ms(record["now"]))),
-        "activePodsOrder": by_rank[::-1],
+        "activePodsOrder": _names(go_sorted(pods, is_less_active)),
         "byLogging": _names(by_logging(pods)),
-        "kubectlActivePodsReversed": by_rank,
+        "kubectlActivePodsReversed": _names(by_activity(pods)),
     }
     return Comparison({field: record.get(field) for field in ANSWERS}, got)
 

@@ -18,8 +18,7 @@ def _judge(record: Record, _folder: Folder) -> Iterator[Comparison]:
             continue
         # Descriptions are prose and not compared.
         wanted = [[column.get(fact) for fact in _FACTS] for column in definitions]
-        resource = f"{target.plural}.{target.group}" if target.group else target.plural
-        kind = registry().by_resource(resource)
+        kind = registry().at(target.group, target.version, target.plural)
         if kind is None or not kind.columns:
             yield Comparison(wanted, NOT_IMPLEMENTED, path)
             continue

@@ -4,6 +4,7 @@ from env_core.apiserver import errors
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta_update
 from env_core.apiserver.request import ADMIN, ApiRequest, ApiResponse
+from env_core.apiserver.writing import other_namespace
 from tests.golden import servers
 from tests.golden.comparison import NOT_IMPLEMENTED, Comparison, Topic
 from tests.golden.normalise import (
@@ -26,12 +27,16 @@ def _namespace(kind: Kind, obj: Record) -> str:
 def _is_renamed(record: Record) -> bool:
     """Whether an update changes who the object is: a server's handlers refuse that before the recorded functions."""
     new, old = record["object"]["metadata"], record["old"]["metadata"]
-    return any(new.get(field) != old.get(field) for field in ("name", "uid", "resourceVersion"))
+    return any(new.get(field) != old.get(field) for field in ("name", "namespace", "uid", "resourceVersion"))
 
 
 def _refused_identity(record: Record, kind: Kind) -> Record:
     new, old = record["object"]["metadata"], record["old"]["metadata"]
-    problems = validate_object_meta_update(new, old)
+    namespace = new.get("namespace")
+    if namespace and namespace != old.get("namespace"):
+        status = other_namespace().status
+        return {"valid": False, "message": status["message"], "status": status}
+    problems = validate_object_meta_update({**new, "namespace": old.get("namespace")}, old)
     if not problems:
         return {"valid": True, "warnings": []}
     status = errors.invalid(kind.group, kind.kind, new.get("name", ""), problems).status

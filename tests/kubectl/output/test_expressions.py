@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from env_core.kubectl.output import customcolumns, gotemplate, jsonpath, sortby
+from env_core.kubectl.output import customcolumns, gotemplate, sortby
 from env_core.kubectl.output.customcolumns import CustomColumnsError
 from env_core.kubectl.output.gotemplate import TemplateError
-from env_core.kubectl.output.jsonpath import JSONPathError
 from env_core.kubectl.output.sortby import SortError, SortFatal
+from env_core.objects import jsonpath
+from env_core.objects.jsonpath import JSONPathError
 
 L0 = Path(__file__).parents[2] / "golden" / "l0"
 OBJECT = {

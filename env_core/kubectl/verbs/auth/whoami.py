@@ -11,9 +11,7 @@ from env_core.kubectl.verb import PRINT_FLAGS, Args, Verb
 from env_core.world import Object, Output
 
 _RESOURCE = "selfsubjectreviews.authentication.k8s.io"
-_REFUSED = (
-    "the selfsubjectreviews API is not enabled in the cluster or you do not have permission to call it"
-)
+_REFUSED = "the selfsubjectreviews API is not enabled in the cluster or you do not have permission to call it"
 
 
 def _run(ctx: Context, args: Args) -> Output:

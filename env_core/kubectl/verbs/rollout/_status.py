@@ -27,12 +27,17 @@ def rollout_status(obj: Object, revision: int) -> RolloutStatus:
     """Return how far the rollout of a Deployment, DaemonSet or StatefulSet is; `revision` 0 means any.
 
     Raises:
-        Failure: when it cannot succeed or another revision runs.
+        Failure: when it cannot succeed, another revision runs, or the kind has no rollouts.
     """
     kind = obj["kind"]
     if kind == "Deployment":
         return _deployment(obj, revision)
-    return _daemon_set(obj) if kind == "DaemonSet" else _stateful_set(obj)
+    if kind == "DaemonSet":
+        return _daemon_set(obj)
+    if kind == "StatefulSet":
+        return _stateful_set(obj)
+    group, slash, _ = obj["apiVersion"].rpartition("/")
+    raise Failure(f"no status viewer has been implemented for {kind}{f'.{group}' if slash else ''}")
 
 
 def _generations(obj: Object) -> tuple[int, int]:

@@ -8,8 +8,7 @@ from env_core.kubectl.context import Context
 from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import Args, Duration, Flag, Verb
-from env_core.kubectl.verbs.rollout._arguments import TARGET_FLAGS, check_named, group_kind, targets
-from env_core.kubectl.verbs.rollout._history import KINDS
+from env_core.kubectl.verbs.rollout._arguments import TARGET_FLAGS, check_named, targets
 from env_core.kubectl.verbs.rollout._status import rollout_status
 from env_core.world import Object, Output
 
@@ -41,8 +40,6 @@ def _follow(ctx: Context, args: Args, info: Info) -> None:
         Failure: when it fails, takes too long, or the object goes.
     """
     pods.refuse_custom(info)
-    if info.kind.kind not in KINDS:
-        raise Failure(f"no status viewer has been implemented for {group_kind(info.kind)}")
     revision = args.number("revision")
     last: Object | None = info.found()
     is_done = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from env_core.kubectl.output._jsonpath_nodes import (
+from env_core.objects._jsonpath_nodes import (
     Array,
     Bound,
     Field,

@@ -1,4 +1,4 @@
-"""kubectl's JSONPath: templates with braces, ranges and filters, and how their results print."""
+"""JSONPath of client-go: templates with braces, ranges and filters, and how their results print."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-from env_core.kubectl.output._jsonpath_nodes import JSONPathError, Node
-from env_core.kubectl.output._jsonpath_parser import parse_nodes
-from env_core.kubectl.output._jsonpath_walk import Walk
+from env_core.objects._jsonpath_nodes import JSONPathError, Node
+from env_core.objects._jsonpath_parser import parse_nodes
+from env_core.objects._jsonpath_walk import Walk
 from env_core.objects.goformat import scalar_text, syntax_text
 from env_core.objects.jsonout import to_compact_json, to_json
 from env_core.objects.problems import quoted
 
-__all__ = ["JSONPath", "JSONPathError", "compiled", "printer_for", "relaxed"]
+__all__ = ["JSONPath", "JSONPathError", "compiled", "printer_for", "relaxed", "result_text"]
 
 _RELAXED: Final = re.compile(r"\{\.?([^{}]+)\}|\.?([^{}]+)")
 _OUTPUT_MAX: Final = 4_000_000
@@ -66,7 +66,7 @@ class JSONPath:
                 self._check(size)
                 continue
             for place, value in enumerate(values):
-                text = to_compact_json(value) if isinstance(value, dict | list) else scalar_text(value)
+                text = result_text(value)
                 out.append(f" {text}" if place else text)
                 size += len(text)
                 self._check(size)
@@ -75,6 +75,11 @@ class JSONPath:
     def _check(self, size: int) -> None:
         if size > _OUTPUT_MAX:
             raise JSONPathError(f"error executing jsonpath {quoted(self.template)}: output is too large")
+
+
+def result_text(value: Any) -> str:
+    """Return a value that a path found as it is printed."""
+    return to_compact_json(value) if isinstance(value, dict | list) else scalar_text(value)
 
 
 @lru_cache(maxsize=512)

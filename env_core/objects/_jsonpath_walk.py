@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from env_core.kubectl.output._jsonpath_nodes import (
+from env_core.objects._jsonpath_nodes import (
     Array,
     Field,
     Filter,

@@ -1,0 +1,138 @@
+"""`kubedrill play`: an incident for a person with tools of their own, kubectl, k9s or Helm.
+
+Without a server's address it starts one as a child process. The cluster's clock follows the wall clock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+
+from kubedrill.http import HttpError, HttpResult, KubeHttpClient
+
+_START_S_MAX = 60.0
+_LOOK_S = 1.0
+
+
+def play(task: str, *, seed: int | None, url: str, speed: float, kubeconfig: str, token: str = "") -> int:
+    """Begin an episode, write its kubeconfig, tell how to attach, and wait for the end.
+
+    Returns 0 when the incident is repaired, 2 when it is not.
+
+    Raises:
+        HttpError: for an unknown task, or a server that refuses.
+        RuntimeError: if the server that it starts does not come up.
+    """
+    # A terminated command must not leave its server behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
+    with contextlib.ExitStack() as stack:
+        base = url or stack.enter_context(_own_server())
+        client = stack.enter_context(KubeHttpClient(base, token=token or None))
+        begun = client.reset(task, seed)
+        episode_id, episode_token = begun.observation.episode_id or "", begun.metadata["episode_token"]
+        path = _written(kubeconfig, _kubeconfig(base, episode_id, episode_token))
+        _pace(base, episode_id, episode_token, speed)
+        _say(begun, path, speed)
+        try:
+            return _watch(client)
+        except KeyboardInterrupt:
+            sys.stdout.write("\nleft; the episode is over for you\n")
+            return 2
+
+
+def _say(begun: HttpResult, path: Path, speed: float) -> None:
+    seen = begun.observation
+    pace = "in real time" if speed == 1 else f"at {speed:g} times real time" if speed else "only when you act"
+    sys.stdout.write(
+        f"{seen.incident_brief}\n{seen.recent_change_hint}\n\n"
+        f"The cluster runs {pace}. In another terminal:\n\n"
+        f"    export KUBECONFIG={path}\n"
+        "    kubectl get pods -A\n\n"
+        f"You have {seen.steps_max} changes; looking is free. This command ends when the service is repaired (Ctrl-C leaves).\n"
+    )
+    sys.stdout.flush()
+
+
+def _watch(client: KubeHttpClient) -> int:
+    steps = 0
+    while True:
+        state = client.state()
+        if state.step_count != steps:
+            steps = state.step_count
+            sys.stdout.write(f"change {steps}: {state.last_action}  (service {state.service_score})\n")
+            sys.stdout.flush()
+        if state.done:
+            sys.stdout.write(f"{state.oracle_verdict or 'unfinished'}, score {state.oracle_score}\n")
+            reasons = state.oracle_summary
+            for reason in reasons if isinstance(reasons, list) else [reasons]:
+                if reason:
+                    sys.stdout.write(f"  {reason}\n")
+            return 0 if state.oracle_verdict == "success" else 2
+        time.sleep(_LOOK_S)
+
+
+def _kubeconfig(base: str, episode_id: str, token: str) -> str:
+    headers = {"Authorization": f"Bearer {token}"}
+    response = httpx.get(f"{base}/episodes/{episode_id}/kubeconfig", headers=headers, timeout=30)
+    if not response.is_success:
+        raise HttpError(response.status_code, "KUBECONFIG", response.text)
+    return response.text
+
+
+def _pace(base: str, episode_id: str, token: str, speed: float) -> None:
+    headers = {"Authorization": f"Bearer {token}"}
+    body = {"speed": speed, "is_shifted": True}
+    response = httpx.post(f"{base}/episodes/{episode_id}/pace", headers=headers, json=body, timeout=30)
+    if not response.is_success:
+        raise HttpError(response.status_code, "PACE", response.text)
+
+
+def _written(path: str, text: str) -> Path:
+    """Write a kubeconfig that only its owner may read, at a path or in a new directory."""
+    target = Path(path) if path else Path(tempfile.mkdtemp(prefix="kubedrill-")) / "kubeconfig"
+    with os.fdopen(
+        os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+    ) as file:
+        file.write(text)
+    return target.absolute()
+
+
+@contextlib.contextmanager
+def _own_server() -> Iterator[str]:
+    """Yield the address of a server that ends with the block."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    child = subprocess.Popen([sys.executable, "-m", "server.app", "--host", "127.0.0.1", "--port", str(port)])
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(url, child)
+        yield url
+    finally:
+        child.terminate()
+        try:
+            child.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            child.kill()
+
+
+def _wait_for(url: str, child: subprocess.Popen[bytes]) -> None:
+    end_s = time.monotonic() + _START_S_MAX
+    with KubeHttpClient(url, timeout_s=2.0) as client:
+        while time.monotonic() < end_s:
+            if child.poll() is not None:
+                raise RuntimeError(f"the server ended with exit code {child.returncode}")
+            if client.is_healthy():
+                return
+            time.sleep(0.1)
+    raise RuntimeError("the server does not answer")
