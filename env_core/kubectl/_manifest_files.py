@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from env_core.kubectl._targets import Info
@@ -15,6 +16,7 @@ from env_core.kubectl.context import Context
 from env_core.kubectl.manifests import read_manifests
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args
+from env_core.objects.jsonout import to_compact_json
 from env_core.world import Object
 
 _EXTENSIONS = (".json", ".yaml", ".yml")
@@ -34,9 +36,10 @@ def read_files(
         source = "STDIN" if path == "-" else path
         text = ctx.stdin if path == "-" else ctx.files.read(path)
         manifests = read_manifests(text, source)
-        for obj in manifests.objects:
+        for obj, number in zip(manifests.objects, manifests.lists, strict=True):
             try:
-                infos.append(_info_of_manifest(ctx, obj, source, is_typed=is_typed))
+                info = _info_of_manifest(ctx, obj, source, is_typed=is_typed)
+                infos.append(replace(info, list=f"{source} {number}" if number else ""))
             except Failure as failure:
                 errors.append(failure)
         if manifests.error is not None:
@@ -49,6 +52,10 @@ def _info_of_manifest(ctx: Context, obj: Object, source: str, *, is_typed: bool)
     name = metadata.get("name") or ""
     version = obj.get("apiVersion") or ""
     kind = ctx.discovery.by_gvk(version, obj["kind"])
+    if is_typed and not version:
+        raise Failure(
+            f"unable to decode \"{source}\": Object 'apiVersion' is missing in '{to_compact_json(obj)}'"
+        )
     if kind is None and is_typed:
         raise Failure(
             f'unable to decode "{source}": no kind "{obj["kind"]}" is registered for version "{version}" '

@@ -26,6 +26,8 @@ class Info:
     obj: Object | None = None
     source: str = ""
     """The file the object was read from; "" for arguments."""
+    list: str = ""
+    """The list, in a file, that the object was read from; "" for none."""
 
     @property
     def label(self) -> str:
@@ -57,10 +59,12 @@ class Info:
         An object of a file that has no name stays as the file has it.
 
         Raises:
+            Failure: for an empty name without a file.
             StatusError: when the server refuses.
         """
-        if not self.name:
+        if not self.name and self.obj is not None:
             return self
+        self.check_name()
         try:
             obj = ctx.api.get(self.kind.resource, self.namespace, self.name, subresource)
         except StatusError as error:

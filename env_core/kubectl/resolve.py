@@ -85,6 +85,11 @@ def find_kind(ctx: Context, name: str) -> Kind | None:
             *candidate.short_names,
         ):
             return candidate
+    _, _, group = group.partition(".")
+    # A short name stands for the type whatever the version behind it; a full name does not.
+    for candidate in ctx.discovery.all() if group else ():
+        if candidate.group == group and resource in candidate.short_names:
+            return candidate
     return None
 
 

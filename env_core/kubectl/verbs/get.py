@@ -28,7 +28,7 @@ from env_core.kubectl.verb import (
     Verb,
 )
 from env_core.kubectl.verbs import _get_watch
-from env_core.kubectl.writes import raise_listed
+from env_core.kubectl.writes import aggregate_text, error_message, raise_listed
 from env_core.world import Object, Output
 
 _HINT = 'You must specify the type of resource to get. Use "kubectl api-resources" for a complete list of supported resources.\n\n'
@@ -91,12 +91,16 @@ def _fetch(ctx: Context, args: Args, selection: Selection) -> tuple[list[Info | 
     errors: list[Exception] = []
     ignore = args.is_set("ignore-not-found")
     subresource = args.text("subresource")
+    of_lists: dict[str, list[Exception]] = {}
     for info in selection.infos:
         try:
             found.append(info.fetch(ctx, subresource))
         except StatusError as error:
             if not (ignore and error.code == 404):
-                errors.append(error)
+                (of_lists.setdefault(info.list, []) if info.list else errors).append(error)
+    for several in of_lists.values():
+        texts = [error_message(error) for error in several]
+        errors.append(several[0] if len(several) == 1 else Failure(aggregate_text(texts), is_bare=True))
     for listing in selection.listings:
         try:
             found.append(_Block(listing.kind, _list(ctx, args, listing)))

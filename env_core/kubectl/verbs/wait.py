@@ -33,7 +33,8 @@ from env_core.objects.problems import quoted
 from env_core.world import Object, Output
 
 _WEEK_MS = 7 * 24 * 3600 * 1000
-_TIMED_OUT = "timed out waiting for the condition"
+_TIMED_OUT = "timed out waiting for the condition on"
+_NOT_MET = "condition not met for"
 _NO_VALUE = (
     "jsonpath wait has to have a value after equal sign, like --for=jsonpath='{.status.readyReplicas}'=3"
 )
@@ -78,11 +79,14 @@ def _run(ctx: Context, args: Args) -> Output:
     printer = result_printer(ctx, args, "condition met")
     failures: list[Exception] = []
     has_expired = False
+    late = _TIMED_OUT if timeout_ms else _NOT_MET
     for info in infos:
         try:
             obj = info.found()
             for goal in goals:
-                obj = _wait(ctx, info, obj, goal, deadline_ms, has_expired)
+                obj = _wait(
+                    ctx, info, obj, goal, deadline_ms, f"{late} {info.slash}", has_expired and timeout_ms != 0
+                )
             printer.print(obj, args.screen)
         except (Failure, StatusError) as failure:
             failures.append(failure)
@@ -185,7 +189,7 @@ def _wait_for_creation(ctx: Context, selection: Selection, deadline_ms: int) -> 
         return True
 
     if not _until(ctx, is_there, deadline_ms):
-        raise Failure(_TIMED_OUT)
+        raise Failure(_TIMED_OUT.removesuffix(" on"))
 
 
 def _until(ctx: Context, is_met: Callable[[], bool], deadline_ms: int) -> bool:
@@ -195,15 +199,16 @@ def _until(ctx: Context, is_met: Callable[[], bool], deadline_ms: int) -> bool:
     return left_ms > 0 and ctx.clock.advance_until(is_met, left_ms)
 
 
-def _wait(ctx: Context, info: Info, obj: Object, goal: _Goal, deadline_ms: int, has_expired: bool) -> Object:
-    """Return the object as it is when the goal is reached.
+def _wait(
+    ctx: Context, info: Info, obj: Object, goal: _Goal, deadline_ms: int, late: str, has_expired: bool
+) -> Object:
+    """Return the object as it is when the goal is reached; `late` is the error when it is not in time.
 
     Raises:
         Failure: when it is not reached in time.
     """
     last = obj
     uid = obj["metadata"].get("uid")
-    where = f"{info.kind.plural}/{info.name}"
     if goal.check is None:
         if has_expired:
             raise Failure("context deadline exceeded")
@@ -213,10 +218,10 @@ def _wait(ctx: Context, info: Info, obj: Object, goal: _Goal, deadline_ms: int, 
             return found is None or found["metadata"].get("uid") != uid
 
         if not _until(ctx, is_gone, deadline_ms):
-            raise Failure(f"{_TIMED_OUT} on {where}")
+            raise Failure(late)
         return obj
     if has_expired:
-        raise Failure(f"{_TIMED_OUT} on {where}")
+        raise Failure(late)
     check = goal.check
     if check(obj):
         return obj
@@ -230,7 +235,7 @@ def _wait(ctx: Context, info: Info, obj: Object, goal: _Goal, deadline_ms: int, 
         return check(found)
 
     if not _until(ctx, is_met, deadline_ms):
-        raise Failure(f"{_TIMED_OUT} on {where}")
+        raise Failure(late)
     return last
 
 
