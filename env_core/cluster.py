@@ -22,6 +22,7 @@ from env_core.apiserver.store import Store, WatchEvent
 from env_core.controllers import Controller, Key
 from env_core.controllers._model import CUSTOM_RESOURCES, Mapper
 from env_core.dataplane.network import Network
+from env_core.dataplane.webhooks import WebhookCaller
 from env_core.discovery import discover
 from env_core.node.kubelet import Kubelets
 from env_core.observability.metrics import pod_and_node_metrics
@@ -63,11 +64,11 @@ def _controllers() -> Mapping[str, Controller]:
 
 
 @lru_cache(maxsize=1)
-def _routes() -> Mapping[str, tuple[tuple[Controller, Mapper], ...]]:
-    routes: dict[str, list[tuple[Controller, Mapper]]] = {}
+def _routes() -> Mapping[str, tuple[tuple[Controller, int, Mapper], ...]]:
+    routes: dict[str, list[tuple[Controller, int, Mapper]]] = {}
     for controller in _controllers().values():
-        for resource, mapper in controller.watches:
-            routes.setdefault(resource, []).append((controller, mapper))
+        for resource, delay_ms, mapper in controller.routes():
+            routes.setdefault(resource, []).append((controller, delay_ms, mapper))
     return {resource: tuple(rows) for resource, rows in routes.items()}
 
 
@@ -145,6 +146,7 @@ class Cluster:
         self.server.backend = self.kubelets
         self.server.metrics = self._metrics
         self.server.views = self.kubelets.views
+        self.server.webhooks = WebhookCaller(self.network)
         self._components: dict[str, Component] = {}
         self._bound: dict[str, _Bound] = {}
         loop.bind("controller", self._reconcile)
@@ -271,8 +273,8 @@ class Cluster:
     def _bind(self, resource: str) -> _Bound:
         watched = resource if self.server.registry.is_builtin(resource) else CUSTOM_RESOURCES
         return tuple(
-            (controller.name, controller.delay_ms, mapper, self._component_of(controller))
-            for controller, mapper in _routes().get(watched, ())
+            (controller.name, delay_ms, mapper, self._component_of(controller))
+            for controller, delay_ms, mapper in _routes().get(watched, ())
         )
 
     def _reconcile(self, key: Hashable) -> None:

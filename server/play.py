@@ -17,19 +17,16 @@ from env_core.rest.api import Answer
 from env_core.rest.message import HttpRequest
 from env_core.world import Output
 from server.deadline import DeadlineExceeded, deadline
-from server.environment import Frame, KubeEnvironment, KubeResetRequest
-from server.journal import COMMAND, Journal, Recipe, seal
+from server.environment import Frame, KubeResetRequest
+from server.journal import Journal
 from server.kubernetes import entries
 from server.metrics import Metrics
 from server.refusals import Refusal, ended, failed, from_simulator, not_started
+from server.replaying import replayed
 from server.sessions import Session, SessionTable
 from server.settings import Settings
 
 _log = logging.getLogger("kubedrill.server")
-
-
-class ReplayDiverged(RuntimeError):
-    """Raised when an episode on record does not play again as it was: our bug."""
 
 
 class Play:
@@ -331,28 +328,9 @@ class Play:
             return
         session.recipe = None
         try:
-            session.latest = self._replayed(session, recipe)
+            session.latest = replayed(session.environment, recipe)
         except Exception as error:
             self._failed(session, "replay", error)
-
-    @staticmethod
-    def _replayed(session: Session, recipe: Recipe) -> Frame:
-        request = KubeResetRequest(
-            suite=recipe.suite,
-            task=recipe.task,
-            seed=recipe.seed,
-            episode_id=recipe.episode_id,
-            options=recipe.options,
-        )
-        frame = session.environment.begin(request)
-        for action in recipe.actions:
-            led_to, sealed = _again(session.environment, action.entry)
-            frame = led_to or frame
-            if sealed != action.seal:
-                raise ReplayDiverged(
-                    f"step {session.environment.public_state()['step_count']} does not repeat what was answered"
-                )
-        return frame
 
     def _told(self, what: str, session: Session, frame: Frame) -> None:
         episode = session.environment.episode
@@ -403,30 +381,3 @@ class Play:
     def _ended(self, session: Session) -> None:
         if self.journal is not None:
             self.journal.forget(session.key)
-
-
-def _again(environment: KubeEnvironment, entry: dict[str, Any]) -> tuple[Frame | None, str]:
-    """Do again what an entry of the journal says, and return the frame of the step that it made and the seal."""
-    if COMMAND in entry:
-        frame = environment.act(entry[COMMAND])
-        return frame, seal(frame)
-    if entries.ELAPSE in entry:
-        return environment.elapse(entry[entries.ELAPSE]), ""
-    if entries.CALL in entry:
-        content = entry[entries.CALL]
-        called, led_to = environment.call(entries.request_in(content), is_paced=content["is_paced"])
-        return led_to, entries.seal_of(called.answer)
-    if entries.FORWARD in entry:
-        content = entry[entries.FORWARD]
-        exchanged, called, led_to = environment.forward(
-            entries.request_in(content),
-            content["port"],
-            entries.data_in(content),
-            is_paced=content["is_paced"],
-        )
-        return led_to, entries.seal_of(called.answer, exchanged)
-    content = entry[entries.RUN]
-    output, called, led_to = environment.run(
-        entries.request_in(content), entries.stdin_in(content), is_paced=content["is_paced"]
-    )
-    return led_to, entries.seal_of(called.answer, output)

@@ -20,6 +20,7 @@ from env_core.apiextensions.definitions import (
     version_key,
 )
 from env_core.apiextensions.fields import struct_of
+from env_core.apiextensions.rule_engine import ENGINE
 from env_core.apiextensions.strategy import (
     Strategy,
     finalizer_warnings,
@@ -77,6 +78,7 @@ def _strategy(said: Object, version: Object) -> Strategy:
         schema=compile_schema((version.get("schema") or {}).get("openAPIV3Schema")),
         scale=_scale(subresources.get("scale")),
         has_status=subresources.get("status") is not None,
+        engine=ENGINE,
     )
 
 

@@ -12,6 +12,13 @@ from env_core.world import Object
 if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
 
+_GROUP = "admissionregistration.k8s.io"
+CONFIGURED = (
+    f"validatingadmissionpolicybindings.{_GROUP}",
+    f"validatingwebhookconfigurations.{_GROUP}",
+)
+"""What users configure validating admission with."""
+
 
 def attributes_of(
     server: ApiServer,
@@ -24,7 +31,7 @@ def attributes_of(
     """Return what admission is told about a write."""
     return Attributes(
         operation, kind, request.namespace, request.name, request.subresource, body, old, request.identity,
-        request.options, server.store, server.streams, server.loop.now_ms,
+        request.options, server.store, server.streams, server.loop.now_ms, server,
     )  # fmt: skip
 
 
@@ -48,3 +55,12 @@ def admit_validating(server: ApiServer, attributes: Attributes, body: Object | N
     final = attributes if body is attributes.object else attributes._replace(object=body)
     for validate in chain:
         validate(final)
+
+
+def admit_part(server: ApiServer, request: ApiRequest, kind: Kind, old: Object, new: Object) -> None:
+    """Run the validating plugins over the write of a subresource, which only what users configure looks at.
+
+    Controllers and kubelets write statuses all the time, so nothing is done while nothing is configured.
+    """
+    if server.store.newest_write(CONFIGURED):
+        admit_validating(server, attributes_of(server, request, kind, "UPDATE", new, old), new)

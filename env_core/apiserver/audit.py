@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from env_core.apiserver.request import ApiRequest
@@ -18,6 +19,7 @@ class AuditRecord(NamedTuple):
     name: str
     subresource: str
     code: int
+    annotations: tuple[tuple[str, str], ...] = ()
 
 
 class AuditLog:
@@ -29,7 +31,9 @@ class AuditLog:
         self._records: list[AuditRecord] = []
         self._is_shared = False
 
-    def add(self, at_ms: int, request: ApiRequest, code: int) -> None:
+    def add(
+        self, at_ms: int, request: ApiRequest, code: int, annotations: Mapping[str, str] | None = None
+    ) -> None:
         """Append the record of a request, unless a component of the cluster sent it."""
         user = request.identity.name
         if user.startswith("system:"):
@@ -47,6 +51,7 @@ class AuditLog:
                 request.name,
                 request.subresource,
                 code,
+                tuple(sorted(annotations.items())) if annotations else (),
             )
         )
 

@@ -31,6 +31,17 @@ _BANNED_OWNERS = frozenset({("v1", "Event")})
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 
 
+GENERATED_NAME_LENGTH_MAX = 63 - 5
+_SUFFIX_LENGTH = 5
+
+
+def is_name_generated(metadata: Object) -> bool:
+    """Whether the server made the name up from `generateName`."""
+    name = metadata.get("name") or ""
+    base = (metadata.get("generateName") or "")[:GENERATED_NAME_LENGTH_MAX]
+    return bool(base) and len(name) == len(base) + _SUFFIX_LENGTH and name.startswith(base)
+
+
 def without_dashes(name: str, is_prefix: bool) -> str:
     """Return the text that name rules look at: a generateName may end in dashes."""
     if is_prefix and len(name) > 1 and name.endswith("-"):

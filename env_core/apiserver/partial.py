@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from env_core.apiserver import errors, patching, reading
+from env_core.apiserver.admitting import admit_part
 from env_core.apiserver.decoding import decode_body
 from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind, SubresourceWrite
@@ -38,6 +39,7 @@ def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: Sub
         generation = old["metadata"].get("generation", 0) + 1
         body = {**body, "metadata": {**body["metadata"], "generation": generation}}
     refuse(kind, body, strategy.validate(body, old))
+    admit_part(server, request, kind, old, body)
     if request.options.dry_run:
         return ApiResponse(200, body, warnings)
     return ApiResponse(200, stored(server, kind, body), warnings)
@@ -60,7 +62,7 @@ def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Obje
         )
         raise errors.invalid("autoscaling", "Scale", request.name, [problem])
     body = _with_value(old, kind.scale.spec_replicas.split("."), replicas)
-    done = replace(server, _plain(request), kind, old, body)
+    done = replace(server, request, kind, old, body)
     return ApiResponse(200, reading.scale_of(kind, done.object))
 
 
@@ -68,14 +70,3 @@ def _with_value(obj: Object, path: list[str], value: Any) -> Object:
     """Return an object with a value in it, at a path."""
     first, *rest = path
     return {**obj, first: _with_value(obj.get(first) or {}, rest, value) if rest else value}
-
-
-def _plain(request: ApiRequest) -> ApiRequest:
-    return ApiRequest(
-        verb="update",
-        resource=request.resource,
-        namespace=request.namespace,
-        name=request.name,
-        identity=request.identity,
-        options=request.options,
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import Identity, Options
@@ -12,11 +12,15 @@ from env_core.apiserver.store import Store
 from env_core.sim.rng import Streams
 from env_core.world import Object
 
+if TYPE_CHECKING:
+    from env_core.apiserver.server import ApiServer
+
 
 class Attributes(NamedTuple):
     """One write, as admission sees it. `object` is None for deletes, `old` is None for creates.
 
-    `store` is for reading only.
+    `store` is for reading only. `server` is where the write came in, for the plugins that ask its authorizer,
+    send requests through the network, or have something to remark.
     """
 
     operation: str
@@ -31,6 +35,7 @@ class Attributes(NamedTuple):
     store: Store
     streams: Streams
     now_ms: int
+    server: ApiServer | None = None
 
 
 Mutate = Callable[[Attributes], Object]

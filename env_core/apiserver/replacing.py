@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from env_core.apiserver import errors
-from env_core.apiserver.admitting import admit, admit_validating, attributes_of
+from env_core.apiserver import errors, reading
+from env_core.apiserver.admitting import admit, admit_part, admit_validating, attributes_of
 from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.metadata import validate_object_meta_update
@@ -38,7 +38,7 @@ def replace(
     body: Object,
     warnings: tuple[str, ...] = (),
 ) -> ApiResponse:
-    """Turn `old` into `body` as far as this request may: the common end of update and patch."""
+    """Turn `old` into `body` as far as this request may: the common end of update, patch and scale."""
     metadata = body.get("metadata") or {}
     old_metadata = old["metadata"]
     wanted_version = metadata.get("resourceVersion")
@@ -56,6 +56,7 @@ def replace(
         if body is old:
             return ApiResponse(200, server.view(kind, old), warnings)
         refuse(kind, body, kind.validate_status(body, old))
+        admit_part(server, request, kind, old, body)
     else:
         body = _spec_write(server, request, kind, old, body)
         if body is old:
@@ -65,7 +66,10 @@ def replace(
         )
         problems += kind.validate(body) if kind.validate_update is None else kind.validate_update(body, old)
         refuse(kind, body, problems)
-        admit_validating(server, attributes_of(server, request, kind, "UPDATE", body, old), body)
+        if request.subresource == "scale":
+            admit_part(server, request, kind, reading.scale_of(kind, old), reading.scale_of(kind, body))
+        else:
+            admit_validating(server, attributes_of(server, request, kind, "UPDATE", body, old), body)
     all_warnings = warnings
     if request.subresource == "":
         all_warnings = (*warnings, *_update_warnings(kind, body, old))
@@ -140,10 +144,11 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
         body = {**body, "status": old["status"]} if "status" in old else without_status(body)
     body = {**body, "apiVersion": kind.api_version, "kind": kind.kind}
     body = kind.default(body)
-    attributes = attributes_of(server, request, kind, "UPDATE", body, old)
-    admitted = admit(server, attributes)
-    if admitted is not body:
-        body = kind.default(admitted)
+    if not request.subresource:
+        attributes = attributes_of(server, request, kind, "UPDATE", body, old)
+        admitted = admit(server, attributes)
+        if admitted is not body:
+            body = kind.default(admitted)
     body = kind.prepare_update(body, old)
     is_counted = kind.has_counted_annotations and body["metadata"].get("annotations") != old_metadata.get(
         "annotations"

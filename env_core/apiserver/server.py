@@ -12,6 +12,7 @@ from env_core.apiserver.converting import answer_converted
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import AdmissionChain
+from env_core.apiserver.policies.calls import Caller
 from env_core.apiserver.rbacview import RbacView
 from env_core.apiserver.registry import Registry, ServedKinds
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
@@ -22,6 +23,25 @@ from env_core.world import Object, Output
 
 MASTERS = "system:masters"
 _METHODS = {"create": "post", "list": "get", "update": "put", "deletecollection": "delete", "watch": "get"}
+
+
+class Remarks:
+    """What admission says beyond yes and no: warnings to the client, annotations of the audit record."""
+
+    __slots__ = ("annotations", "warnings")
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self.annotations: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.warnings or self.annotations)
+
+    def warn(self, text: str) -> None:
+        """Warn the client, once per text."""
+        if text not in self.warnings:
+            self.warnings.append(text)
 
 
 class PodBackend(Protocol):
@@ -56,11 +76,13 @@ class ApiServer:
         "loop",
         "metrics",
         "registry",
+        "remarks",
         "store",
         "streams",
         "tokens",
         "views",
         "virtual",
+        "webhooks",
     )
 
     def __init__(
@@ -86,6 +108,8 @@ class ApiServer:
         self.authorizer = authorizer if authorizer is not None else Authorizer(RbacView(store))
         self.backend: PodBackend | None = None
         self.metrics: Callable[[str, str], list[Object]] = lambda _resource, _namespace: []
+        self.remarks = Remarks()
+        self.webhooks: Caller | None = None
         self.views: Mapping[str, Callable[[Object, int], Object]] = {}
         self.tokens: Mapping[str, Identity] = {}
 
@@ -95,8 +119,14 @@ class ApiServer:
             response = self._answer(request)
         except StatusError as error:
             response = ApiResponse(error.code, error.status)
-        self.audit.add(self.loop.now_ms, request, response.code)
-        return response
+        remarks = self.remarks
+        if not remarks:
+            self.audit.add(self.loop.now_ms, request, response.code)
+            return response
+        self.remarks = Remarks()
+        self.audit.add(self.loop.now_ms, request, response.code, remarks.annotations)
+        warnings = dict.fromkeys((*response.warnings, *remarks.warnings))
+        return response._replace(warnings=tuple(warnings))
 
     def _answer(self, request: ApiRequest) -> ApiResponse:
         kind = self.registry.by_resource(request.resource)

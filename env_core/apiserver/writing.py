@@ -10,7 +10,7 @@ from env_core.apiserver.admitting import admit, admit_validating, attributes_of
 from env_core.apiserver.decoding import decode_as, decode_body
 from env_core.apiserver.deleting import delete, delete_collection, put
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.metadata import validate_object_meta
+from env_core.apiserver.metadata import GENERATED_NAME_LENGTH_MAX, validate_object_meta
 from env_core.apiserver.partial import update_scale, write_part
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
 from env_core.apiserver.replacing import SERVER_SET, check_name, refuse, replace, without_status
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 SCALE = ("autoscaling", "v1", "Scale")
-GENERATED_NAME_LENGTH_MAX = 63 - 5
 
 
 def write(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -177,7 +176,7 @@ def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         return update_scale(server, request, kind, decode_as(request, "autoscaling", "v1", "Scale"))
     body, warnings = decode_body(request, kind, request.body)
     check_name(body, request)
-    if kind.creates_on_update and reading.found(server, request, kind) is None:
+    if kind.creates_on_update and not request.subresource and reading.found(server, request, kind) is None:
         server.authorize(request.identity, "create", kind, request)
         return create(server, request, kind)
     old = reading.existing(server, request, kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,6 +50,16 @@ class Controller:
     component: str = ""
     """The event source, when it is not `<name>-controller`."""
     delay_ms: int = 10
+    batched: tuple[tuple[str, Mapper], ...] = ()
+    """Further watches, of changes that wait for others to be handled with them: a reconcile comes after `batch_ms`."""
+    batch_ms: int = 1_000
+
+    def routes(self) -> Iterator[tuple[str, int, Mapper]]:
+        """Yield for each watch the resource, how long after a change the reconcile is due, and the mapper."""
+        for resource, mapper in self.watches:
+            yield resource, self.delay_ms, mapper
+        for resource, mapper in self.batched:
+            yield resource, self.batch_ms, mapper
 
     def actor(self) -> Identity:
         """Return who it is to the API server."""

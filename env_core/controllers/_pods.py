@@ -1,18 +1,18 @@
-"""The pods of a workload: whose they are, adopting and releasing them, making and deleting them.
+"""What belongs to a workload: whose it is, adopting and releasing it; making and deleting pods.
 
 Source: k8s.io/kubernetes pkg/controller controller_utils.go, controller_ref_manager.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from env_core.apiserver.component import Component
 from env_core.apiserver.errors import StatusError
-from env_core.controllers._model import Key
+from env_core.controllers._model import Key, Requeue
 from env_core.controllers._retry import is_namespace_terminating
-from env_core.objects import selectors
+from env_core.objects import conditions, selectors
 from env_core.objects.owners import controller_reference
 from env_core.world import Object
 
@@ -58,19 +58,24 @@ def controller_of(metadata: Object) -> Object | None:
     return None
 
 
-def pod_owner(resource: str, kind: str, selector_of: Callable[[Object], Mapping[str, Any] | None]) -> Any:
-    """Return a mapper from a pod to its owner of `kind`, or, for a pod nobody manages, to all that select it.
+def owner_mapper(
+    resource: str,
+    kind: str,
+    selector_of: Callable[[Object], Mapping[str, Any] | None],
+    dependents: str = PODS,
+) -> Any:
+    """Return a mapper from a dependent to its owner of `kind`; for one that nobody manages, to all that select it.
 
-    Pods that nobody manages are noted, so that a reconcile need not look through a whole namespace for them.
+    Dependents that nobody manages are noted, so that a reconcile need not look through a whole namespace for them.
     """
 
-    def mapper(pod: Object, component: Component) -> Iterable[Key]:
-        metadata = pod["metadata"]
+    def mapper(dependent: Object, component: Component) -> Iterable[Key]:
+        metadata = dependent["metadata"]
         owner = controller_of(metadata)
         if owner is not None:
             return (Key(metadata["namespace"], owner["name"]),) if owner["kind"] == kind else ()
         namespace = metadata["namespace"]
-        note_orphan(component, PODS, metadata)
+        note_orphan(component, dependents, metadata)
         labels = metadata.get("labels") or {}
         if not labels:
             return ()
@@ -81,6 +86,12 @@ def pod_owner(resource: str, kind: str, selector_of: Callable[[Object], Mapping[
         )
 
     return mapper
+
+
+def labels_selected(owner: Object) -> Mapping[str, Any] | None:
+    """Return the LabelSelector of an owner."""
+    selector: Mapping[str, Any] | None = owner["spec"].get("selector")
+    return selector
 
 
 def note_orphan(component: Component, resource: str, metadata: Object) -> None:
@@ -104,50 +115,74 @@ def orphans_in(component: Component, resource: str, namespace: str) -> list[Obje
     return orphans
 
 
-def claimed(component: Component, owner: Object, selector: Mapping[str, Any] | None) -> list[Object]:
-    """Return the pods that belong to `owner`, after adopting what it selects and releasing what it does not.
+def is_kept(dependent: Object) -> bool:
+    """Say whether a dependent is not being deleted."""
+    return "deletionTimestamp" not in dependent["metadata"]
 
-    Finished and terminating pods are neither adopted nor released; one that `owner` already controls stays
-    in the list as long as it is selected.
+
+def claimed(
+    component: Component,
+    owner: Object,
+    selector: Mapping[str, Any] | None,
+    dependents: str = PODS,
+    *,
+    may_claim: Callable[[Object], bool] = is_active,
+    is_member: Callable[[Object], bool] | None = None,
+    finalizers: Sequence[str] = (),
+) -> list[Object]:
+    """Return what belongs to `owner`, after adopting what it selects and releasing what it does not.
+
+    What `may_claim` denies (finished and terminating pods) is neither adopted nor released; one that `owner`
+    already controls stays in the list as long as it is selected. `is_member` narrows what the selector takes.
+    What is adopted gets the `finalizers`.
     """
     metadata = owner["metadata"]
     uid = metadata["uid"]
+
+    def is_selected(dependent: Object) -> bool:
+        labels = dependent["metadata"].get("labels") or {}
+        return selects(selector, labels) and (is_member is None or is_member(dependent))
+
     found: list[Object] = []
-    for pod in component.cache.owned(uid, PODS):
-        reference = controller_of(pod["metadata"])
+    for dependent in component.cache.owned(uid, dependents):
+        reference = controller_of(dependent["metadata"])
         if reference is None or reference["uid"] != uid:
             continue
-        if selects(selector, pod["metadata"].get("labels") or {}):
-            found.append(pod)
-        elif is_active(pod) and "deletionTimestamp" not in metadata:
-            _release(component, pod, uid)
+        if is_selected(dependent):
+            found.append(dependent)
+        elif may_claim(dependent) and "deletionTimestamp" not in metadata:
+            _release(component, dependents, dependent, uid)
     if "deletionTimestamp" in metadata:
         return found
-    for pod in orphans_in(component, PODS, metadata["namespace"]):
-        if is_active(pod) and selects(selector, pod["metadata"].get("labels") or {}):
-            adopted = _adopt(component, pod, owner)
+    for dependent in orphans_in(component, dependents, metadata["namespace"]):
+        if may_claim(dependent) and is_selected(dependent):
+            adopted = _adopt(component, dependents, dependent, owner, finalizers)
             if adopted is not None:
                 found.append(adopted)
     return found
 
 
-def _release(component: Component, pod: Object, uid: str) -> None:
-    metadata = pod["metadata"]
+def _release(component: Component, resource: str, dependent: Object, uid: str) -> None:
+    metadata = dependent["metadata"]
     rest = [entry for entry in metadata["ownerReferences"] if entry["uid"] != uid]
     patch = {"metadata": {"uid": metadata["uid"], "ownerReferences": rest or None}}
     try:
-        component.api.patch(PODS, metadata["namespace"], metadata["name"], patch)
+        component.api.patch(resource, metadata["namespace"], metadata["name"], patch)
     except StatusError as error:
         if error.code != 404:
             raise
 
 
-def _adopt(component: Component, pod: Object, owner: Object) -> Object | None:
-    metadata = pod["metadata"]
+def _adopt(
+    component: Component, resource: str, dependent: Object, owner: Object, finalizers: Sequence[str]
+) -> Object | None:
+    metadata = dependent["metadata"]
     references = [*(metadata.get("ownerReferences") or ()), controller_reference(owner)]
-    patch = {"metadata": {"uid": metadata["uid"], "ownerReferences": references}}
+    changes: Object = {"uid": metadata["uid"], "ownerReferences": references}
+    if finalizers:
+        changes["finalizers"] = list(dict.fromkeys([*(metadata.get("finalizers") or ()), *finalizers]))
     try:
-        return component.api.patch(PODS, metadata["namespace"], metadata["name"], patch)
+        return component.api.patch(resource, metadata["namespace"], metadata["name"], {"metadata": changes})
     except StatusError as error:
         if error.code == 404:
             return None
@@ -199,3 +234,39 @@ def delete_pod(component: Component, owner: Object, pod: Object) -> None:
         component.recorder.event(owner, "Warning", "FailedDelete", f"Error deleting: {error.message}")
         raise
     component.recorder.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {name}")
+
+
+def in_batches(count: int, act: Callable[[int], None]) -> StatusError | None:
+    """Do something for each number below `count` in batches that double from one, and return the first refusal.
+
+    The first batch with a refusal is the last, so that one refusal is not repeated for each number. That the
+    namespace is going is no refusal.
+    """
+    done, batch = 0, min(count, 1)
+    while batch:
+        failure = None
+        for number in range(done, done + batch):
+            try:
+                act(number)
+            except StatusError as error:
+                if not is_namespace_terminating(error):
+                    failure = failure or error
+        if failure is not None:
+            return failure
+        done += batch
+        batch = min(2 * batch, count - done)
+    return None
+
+
+def until_available(pods: Iterable[Object], min_ready_seconds: int, now_ms: int) -> Requeue | None:
+    """Return when the next of the ready pods has been ready for long enough, None if none has still to wait."""
+    if not min_ready_seconds:
+        return None
+    waits = []
+    for pod in pods:
+        ready = conditions.get(pod, "Ready")
+        if ready is not None and ready["status"] == conditions.TRUE:
+            due_ms = (conditions.transition_ms(ready) or 0) + min_ready_seconds * 1000
+            if due_ms > now_ms:
+                waits.append(due_ms - now_ms)
+    return Requeue(min(waits)) if waits else None

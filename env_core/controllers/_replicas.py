@@ -19,11 +19,12 @@ from env_core.controllers._pods import (
     controller_of,
     create_pod,
     delete_pod,
+    in_batches,
     is_active,
     is_terminating,
     pod_of,
+    until_available,
 )
-from env_core.controllers._retry import is_namespace_terminating
 from env_core.controllers._victims import victims_first
 from env_core.objects import conditions
 from env_core.sim.timefmt import rfc3339
@@ -66,27 +67,16 @@ def reconcile(component: Component, key: Key, flavour: Flavour) -> Requeue | Non
         component.api.update_status(flavour.resource, key.namespace, {**owner, "status": status})
     if failure is not None:
         raise failure
-    return _until_available(active, spec.get("minReadySeconds", 0), now_ms)
+    return until_available(active, spec.get("minReadySeconds", 0), now_ms)
 
 
 def _create(component: Component, owner: Object, count: int) -> StatusError | None:
-    # Batches double from one, and the first that fails is the last, so that a refusal is not repeated for each pod.
     pod = pod_of(owner["spec"]["template"], owner, generateName=f"{owner['metadata']['name']}-")
-    left = min(count, BURST_MAX)
-    batch = min(left, 1)
-    while batch:
-        failure = None
-        for _ in range(batch):
-            try:
-                create_pod(component, owner, pod)
-            except StatusError as error:
-                if not is_namespace_terminating(error):
-                    failure = failure or error
-        if failure is not None:
-            return failure
-        left -= batch
-        batch = min(2 * batch, left)
-    return None
+
+    def create(_number: int) -> None:
+        create_pod(component, owner, pod)
+
+    return in_batches(min(count, BURST_MAX), create)
 
 
 def _delete(component: Component, owner: Object, active: list[Object], count: int) -> StatusError | None:
@@ -170,16 +160,3 @@ def _conditions(known: list[Object], missing: int, failure: StatusError | None, 
         "message": failure.message,
     }
     return [*known, entry]
-
-
-def _until_available(active: Sequence[Object], min_ready_seconds: int, now_ms: int) -> Requeue | None:
-    if not min_ready_seconds:
-        return None
-    waits = []
-    for pod in active:
-        ready = conditions.get(pod, "Ready")
-        if ready is not None and ready["status"] == conditions.TRUE:
-            due_ms = (conditions.transition_ms(ready) or 0) + min_ready_seconds * 1000
-            if due_ms > now_ms:
-                waits.append(due_ms - now_ms)
-    return Requeue(min(waits)) if waits else None

@@ -7,29 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from env_core.objects.node_matching import tolerates
 from env_core.world import Object
-
-
-def tolerates(toleration: Object, taint: Object) -> bool:
-    """Say whether a toleration matches a taint."""
-    effect = toleration.get("effect")
-    if effect and effect != taint.get("effect"):
-        return False
-    key = toleration.get("key")
-    if key and key != taint.get("key"):
-        return False
-    operator = toleration.get("operator") or "Equal"
-    if operator == "Exists":
-        return True
-    mine, other = toleration.get("value") or "", taint.get("value") or ""
-    if operator == "Equal":
-        return bool(mine == other)
-    if operator in ("Lt", "Gt"):
-        try:
-            return int(other) < int(mine) if operator == "Lt" else int(other) > int(mine)
-        except ValueError:
-            return False
-    return False
 
 
 def used_tolerations(pod: Object, taints: Sequence[Object]) -> list[Object] | None:

@@ -5,18 +5,17 @@ Source: k8s.io/kubernetes pkg/controller/deployment; tests/golden/l2/flows (ids 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from env_core.apiserver.component import Component
 from env_core.controllers import _deployment_status as statuses
 from env_core.controllers import _revisions, _rolling
 from env_core.controllers._model import Controller, Key, Requeue, own_key
-from env_core.controllers._pods import controller_of, note_orphan, orphans_in, selects
+from env_core.controllers._pods import claimed, is_kept, labels_selected, owner_mapper
 from env_core.controllers._retry import TryAgain, retrying
 from env_core.controllers._rollout import Rollout
 from env_core.objects import conditions
-from env_core.objects.owners import controller_reference
 from env_core.world import Object
 
 RESOURCE = "deployments.apps"
@@ -32,21 +31,6 @@ class _Settled(NamedTuple):
     due_ms: int | None
 
 
-def _of_replicaset(replicaset: Object, component: Component) -> Iterable[Key]:
-    metadata = replicaset["metadata"]
-    owner = controller_of(metadata)
-    namespace = metadata["namespace"]
-    if owner is not None:
-        return (Key(namespace, owner["name"]),) if owner["kind"] == "Deployment" else ()
-    note_orphan(component, REPLICASETS, metadata)
-    labels = metadata.get("labels") or {}
-    return tuple(
-        Key(namespace, deployment["metadata"]["name"])
-        for deployment in component.cache.list(RESOURCE, namespace)
-        if labels and selects(deployment["spec"].get("selector"), labels)
-    )
-
-
 def _reconcile(component: Component, key: Key) -> Requeue | None:
     deployment = component.cache.get(RESOURCE, key.namespace, key.name)
     if deployment is None:
@@ -56,7 +40,7 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
         component.recorder.event(deployment, "Warning", "SelectingAll", SELECTS_ALL)
         return None
-    replicasets = _claimed(component, deployment)
+    replicasets = claimed(component, deployment, selector, REPLICASETS, may_claim=is_kept)
     settled = component.table(_SETTLED)
     stamp = _stamp(deployment, replicasets)
     known: _Settled | None = settled.get(key)
@@ -98,34 +82,6 @@ def _carry_on(rollout: Rollout) -> Requeue | None:
     if not _rolling.is_rolling(deployment):
         return _recreate(rollout)
     return _roll(rollout)
-
-
-def _claimed(component: Component, deployment: Object) -> list[Object]:
-    """Return the deployment's replica sets, after adopting those it selects and releasing those it does not."""
-    metadata, selector = deployment["metadata"], deployment["spec"].get("selector")
-    cache, api = component.cache, component.api
-    found = []
-    for replicaset in cache.owned(metadata["uid"], REPLICASETS):
-        own = replicaset["metadata"]
-        owner = controller_of(own)
-        if owner is None or owner["uid"] != metadata["uid"]:
-            continue
-        if selects(selector, own.get("labels") or {}):
-            found.append(replicaset)
-        elif "deletionTimestamp" not in metadata and "deletionTimestamp" not in own:
-            rest = [entry for entry in own["ownerReferences"] if entry["uid"] != metadata["uid"]]
-            patch = {"metadata": {"uid": own["uid"], "ownerReferences": rest or None}}
-            api.patch(REPLICASETS, own["namespace"], own["name"], patch)
-    if "deletionTimestamp" in metadata:
-        return found
-    for replicaset in orphans_in(component, REPLICASETS, metadata["namespace"]):
-        own = replicaset["metadata"]
-        if "deletionTimestamp" not in own:
-            if selects(selector, own.get("labels") or {}):
-                references = [*(own.get("ownerReferences") or ()), controller_reference(deployment)]
-                patch = {"metadata": {"uid": own["uid"], "ownerReferences": references}}
-                found.append(api.patch(REPLICASETS, own["namespace"], own["name"], patch))
-    return found
 
 
 def _pause(rollout: Rollout) -> bool:
@@ -294,7 +250,10 @@ def _recreate(rollout: Rollout) -> Requeue | None:
 
 CONTROLLER = Controller(
     name="deployment",
-    watches=((RESOURCE, own_key), (REPLICASETS, _of_replicaset)),
+    watches=(
+        (RESOURCE, own_key),
+        (REPLICASETS, owner_mapper(RESOURCE, "Deployment", labels_selected, REPLICASETS)),
+    ),
     reconcile=retrying(_reconcile),
     delay_ms=12,
     source="k8s.io/kubernetes pkg/controller/deployment; tests/golden/l2/flows",

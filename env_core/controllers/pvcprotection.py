@@ -21,10 +21,10 @@ UNUSED = "Unused"
 
 
 def _of_pod(pod: Object, _component: Component) -> Iterable[Key]:
-    return [Key(pod["metadata"]["namespace"], name) for name in _claims(pod)]
+    return [Key(pod["metadata"]["namespace"], name) for name in claims_of(pod)]
 
 
-def _claims(pod: Object) -> list[str]:
+def claims_of(pod: Object) -> list[str]:
     """Return the names of the claims that a pod's volumes stand for."""
     found: list[str] = []
     for volume in pod["spec"].get("volumes") or ():
@@ -45,7 +45,7 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
     is_bound = (claim.get("status") or {}).get("phase") == "Bound"
     if not is_bound and is_going == (FINALIZER not in finalizers):
         return None
-    users = [pod for pod in component.cache.list(PODS, key.namespace) if key.name in _claims(pod)]
+    users = [pod for pod in component.cache.list(PODS, key.namespace) if key.name in claims_of(pod)]
     if is_bound:
         # The recorded condition comes with the binding and stays as it was when the volume is lost.
         claim = _marked(component, claim, is_used=not all(is_finished(pod) for pod in users))

@@ -8,7 +8,7 @@ from typing import Any
 from env_core.apiserver.component import Component
 from env_core.controllers import _replicas
 from env_core.controllers._model import Controller, Key, Requeue, own_key
-from env_core.controllers._pods import pod_owner
+from env_core.controllers._pods import owner_mapper
 from env_core.controllers._retry import retrying
 from env_core.world import Object
 
@@ -31,7 +31,7 @@ CONTROLLER = Controller(
     name="replication",
     component="replication-controller",
     identity="replication-controller",
-    watches=((RESOURCE, own_key), ("pods", pod_owner(RESOURCE, "ReplicationController", _selector_of))),
+    watches=((RESOURCE, own_key), ("pods", owner_mapper(RESOURCE, "ReplicationController", _selector_of))),
     reconcile=retrying(_reconcile),
     delay_ms=8,
     source="k8s.io/kubernetes pkg/controller/replication; tests/golden/l2/flows (rc-basic)",

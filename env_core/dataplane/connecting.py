@@ -10,7 +10,7 @@ from env_core.dataplane.ingress import Routes
 from env_core.dataplane.names import Names
 from env_core.dataplane.policies import RESOURCE as POLICIES
 from env_core.dataplane.policies import Peer, Policies
-from env_core.dataplane.services import Backend, Services
+from env_core.dataplane.services import Backend, ServicePort, Services
 from env_core.programs import (
     REFUSED,
     TIMEOUT,
@@ -105,6 +105,16 @@ class Connector:
     def outside(self) -> Source:
         """Return a host on the nodes' network: it reaches the ingress, Services and pods, and uses the cluster's DNS."""
         return Source(namespace="", pod="", ip=OUTSIDE_ADDRESS)
+
+    def service(self, namespace: str, name: str) -> Object | None:
+        """Return a Service, or None."""
+        return self._store.get("services", namespace, name)
+
+    def endpoint(self, namespace: str, name: str, port: int, port_name: str) -> Backend | None:
+        """Return an endpoint of a Service's port, each time the next, or None if there is none."""
+        self._refresh()
+        wanted = ServicePort(namespace, name, port, port_name, "TCP", has_affinity=False, affinity_ms=0)
+        return self._services.choose(wanted, OUTSIDE_ADDRESS, self._loop.now_ms)
 
     def nodes(self) -> dict[str, str]:
         """Return node names by internal address."""

@@ -6,13 +6,13 @@ Source: k8s.io/kubernetes pkg/apis/batch and pkg/registry/batch/cronjob; recorde
 from __future__ import annotations
 
 from env_core.kinds import _field_rules as fields
-from env_core.kinds._cron_schedule import has_time_zone, schedule_complaint
 from env_core.kinds._internal_types import selector_text
 from env_core.kinds._job_strategy import job_spec_problems
 from env_core.kinds._pod_warnings import template_warnings
 from env_core.kinds._podspec_defaults import with_default_template
-from env_core.kinds._time_zones import is_time_zone
+from env_core.objects.cron_schedule import has_time_zone, schedule_complaint
 from env_core.objects.problems import INVALID, Problem, invalid, required
+from env_core.objects.time_zones import is_time_zone
 from env_core.world import Object
 
 _DEFAULTS = (

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from env_core.kinds._policy_expressions import Expressions, condition_problems
 from env_core.kinds._policy_rules import selector_problems, unsupported
 from env_core.objects import names
-from env_core.objects.problems import Problem, invalid, required
+from env_core.objects.problems import Problem, duplicate, invalid, required
 from env_core.world import Object
 
 TIMEOUT_SECONDS_MAX = 30
@@ -58,10 +59,27 @@ def default_match(match: Object) -> Object:
 
 
 def webhooks_problems(obj: Object) -> list[Problem]:
-    """Check the webhooks of a configuration."""
+    """Check the webhooks of a new configuration."""
+    return _webhooks_problems(obj, frozenset(), has_conditions=True)
+
+
+def webhooks_update_problems(new: Object, old: Object) -> list[Problem]:
+    """Check the webhooks of a changed configuration; match conditions only if they have changed."""
+    before, after = (
+        [webhook.get("matchConditions") for webhook in obj.get("webhooks") or ()] for obj in (old, new)
+    )
+    stored = frozenset(each["expression"] for conditions in before for each in conditions or ())
+    return _webhooks_problems(new, stored, has_conditions=before != after)
+
+
+def _webhooks_problems(obj: Object, stored: frozenset[str], *, has_conditions: bool) -> list[Problem]:
     found: list[Problem] = []
     for index, webhook in enumerate(obj.get("webhooks") or ()):
         found += _webhook_problems(webhook, f"webhooks[{index}]")
+        conditions = webhook.get("matchConditions")
+        if conditions and has_conditions:
+            rules = Expressions(has_params=False, stored=stored)
+            found += condition_problems(conditions, rules, f"webhooks[{index}].matchConditions")
     return found
 
 
@@ -103,6 +121,61 @@ def _name_problems(name: str, field: str) -> list[Problem]:
     if name.count(".") < 2:
         return [invalid(field, name, "should be a domain with at least three segments separated by dots")]
     return []
+
+
+def match_problems(match: Object, field: str) -> list[Problem]:
+    """Check an admission policy's `matchConstraints` or `matchResources`."""
+    found: list[Problem] = []
+    for key in ("namespaceSelector", "objectSelector"):
+        found += selector_problems(match.get(key), f"{field}.{key}")
+    for key in ("resourceRules", "excludeResourceRules"):
+        for index, rule in enumerate(match.get(key) or ()):
+            found += _names_problems(rule.get("resourceNames") or [], f"{field}.{key}[{index}].resourceNames")
+            found += rule_problems(rule, f"{field}.{key}[{index}]")
+    return found
+
+
+def param_kind_problems(param_kind: Object, field: str) -> list[Problem]:
+    """Check what kind of object holds a policy's parameters."""
+    found: list[Problem] = []
+    api_version, kind = param_kind.get("apiVersion") or "", param_kind.get("kind") or ""
+    if not api_version:
+        found.append(required(f"{field}.apiVersion"))
+    elif api_version.count("/") > 1:
+        found.append(
+            invalid(f"{field}.apiVersion", api_version, f"unexpected GroupVersion string: {api_version}")
+        )
+    else:
+        found += _version_problems(api_version, f"{field}.apiVersion")
+    if not kind:
+        found.append(required(f"{field}.kind"))
+    else:
+        complaints = names.is_dns1035_label(kind.lower())
+        if complaints:
+            text = "may have mixed case, but should otherwise match: " + ",".join(complaints)
+            found.append(invalid(f"{field}.kind", kind, text))
+    return found
+
+
+def _version_problems(api_version: str, field: str) -> list[Problem]:
+    group, _, version = ("", "", "") if api_version == "/" else api_version.rpartition("/")
+    found: list[Problem] = []
+    if group:
+        complaints = names.is_dns1123_subdomain(group)
+        found += [invalid(field, group, ",".join(complaints))] if complaints else []
+    if not version:
+        return [*found, invalid(field, api_version, "version must be specified")]
+    complaints = names.is_dns1035_label(version)
+    return [*found, invalid(field, version, ",".join(complaints))] if complaints else found
+
+
+def _names_problems(resource_names: list[str], field: str) -> list[Problem]:
+    found: list[Problem] = []
+    for index, name in enumerate(resource_names):
+        found += [invalid(f"{field}[{index}]", name, text) for text in names.is_path_segment_name(name)]
+        if name in resource_names[:index]:
+            found.append(duplicate(f"{field}[{index}]", name))
+    return found
 
 
 def rule_problems(rule: Object, field: str) -> list[Problem]:

@@ -146,5 +146,6 @@ KIND = Kind(
         Column(NAME.name, NAME.cell, NAME.type, NAME.format, priority=1),
     ),
     describe=describe_unstructured,
+    creates_on_update=True,
     source="k8s.io/api core/v1 Event, 1.37; tests/golden/l0",
 )

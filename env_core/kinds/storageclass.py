@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from env_core.apiserver.kind import Column, Kind, Reader
-from env_core.kinds._columns_workload import AGE, NAME
+from env_core.kinds._columns_workload import AGE
 from env_core.kinds._describe_text import NONE, LineWriter, write_events
 from env_core.kinds._policy_rules import immutable_null, subdomain_name
 from env_core.kinds._storage_sources import write_topologies
@@ -77,6 +77,11 @@ def is_default(obj: Object) -> bool:
     return any(annotations.get(name) == "true" for name in _DEFAULT_CLASSES)
 
 
+def _cell_name(obj: Object, _now_ms: int) -> str:
+    name: str = obj["metadata"]["name"]
+    return f"{name} (default)" if is_default(obj) else name
+
+
 def _cell_provisioner(obj: Object, _now_ms: int) -> str:
     return str(obj.get("provisioner") or "")
 
@@ -131,7 +136,7 @@ KIND = Kind(
     validate=_validate,
     validate_update=_validate_update,
     columns=(
-        NAME,
+        Column("Name", _cell_name, format="name"),
         Column("Provisioner", _cell_provisioner),
         Column("ReclaimPolicy", _cell_policy),
         Column("VolumeBindingMode", _cell_mode),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from env_core.apiserver.kind import Column, Kind
 from env_core.kinds._columns_workload import AGE, NAME
-from env_core.kinds._policy_rules import subdomain_name, unsupported
+from env_core.kinds._policy_rules import selector_problems, subdomain_name, unsupported
 from env_core.kinds._policy_unstructured import describe_unstructured
-from env_core.kinds._policy_webhooks import default_match, parameter_reference_text
-from env_core.objects.problems import Problem, required
+from env_core.kinds._policy_webhooks import default_match, match_problems, parameter_reference_text
+from env_core.objects import names
+from env_core.objects.problems import Problem, duplicate, forbidden, invalid, required
 from env_core.world import Object
 
 _ACTIONS = ("Audit", "Deny", "Warn")
@@ -24,13 +25,54 @@ def _default(obj: Object) -> Object:
 
 def _validate(obj: Object) -> list[Problem]:
     spec = obj.get("spec") or {}
-    actions = spec.get("validationActions") or []
-    found = [] if spec.get("policyName") else [required("spec.policyName")]
-    if not actions:
-        found.append(required("spec.validationActions", "at least one validation action is required"))
+    policy = spec.get("policyName")
+    if policy:
+        found = [invalid("spec.policyName", policy, text) for text in names.is_dns1123_subdomain(policy)]
+    else:
+        found = [required("spec.policyName")]
+    if spec.get("paramRef") is not None:
+        found += _reference_problems(spec["paramRef"], "spec.paramRef")
+    # Upstream misspells the field.
+    found += match_problems(spec.get("matchResources") or {}, "spec.matchResouces")
+    return found + _action_problems(spec.get("validationActions") or [], "spec.validationActions")
+
+
+def _reference_problems(reference: Object, field: str) -> list[Problem]:
+    name, selector = reference.get("name") or "", reference.get("selector")
+    exclusive = "name and selector are mutually exclusive"
+    found = (
+        [invalid(f"{field}.name", name, text) for text in names.is_path_segment_name(name)] if name else []
+    )
+    if name and selector is not None:
+        found.append(forbidden(f"{field}.name", exclusive))
+    found += selector_problems(selector, f"{field}.selector")
+    if name and selector is not None:
+        found.append(forbidden(f"{field}.selector", exclusive))
+    if not name and selector is None:
+        found.append(required(field, "one of name or selector must be specified"))
+    action = reference.get("parameterNotFoundAction")
+    if not action:
+        found.append(required(f"{field}.parameterNotFoundAction"))
+    elif action not in ("Deny", "Allow"):
+        found.append(unsupported(f"{field}.parameterNotFoundAction", action, ("Deny", "Allow")))
+    return found
+
+
+def _action_problems(actions: list[str], field: str) -> list[Problem]:
+    found: list[Problem] = []
     for index, action in enumerate(actions):
         if action not in _ACTIONS:
-            found.append(unsupported(f"spec.validationActions[{index}]", action, _ACTIONS))
+            found.append(unsupported(f"{field}[{index}]", action, _ACTIONS))
+        if action in actions[:index]:
+            found.append(duplicate(f"{field}[{index}]", action))
+    if "Deny" in actions and "Warn" in actions:
+        text = (
+            "must not contain both Deny and Warn (repeating the same validation failure information "
+            "in the API response and headers serves no purpose)"
+        )
+        found.append(invalid(field, actions, text))
+    if not actions:
+        found.append(required(field, "at least one validation action is required"))
     return found
 
 

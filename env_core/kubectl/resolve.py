@@ -71,7 +71,21 @@ def no_match_text(resource: str, group: str = "", version: str = "") -> str:
 
 
 def find_kind(ctx: Context, name: str) -> Kind | None:
-    """Return the kind that a resource argument names; an incomplete group matches by its start."""
+    """Return the kind that a resource argument names; an incomplete group matches by its start.
+
+    A short name stands for its type's usual version, whatever version is behind it.
+
+    Source: k8s.io/client-go restmapper/shortcut.go.
+    """
+    short, *place = name.lower().split(".", 2)
+    if len(place) == 2:
+        for candidate in ctx.discovery.all():
+            if (
+                candidate.is_preferred
+                and short in candidate.short_names
+                and place[1] in ("", candidate.group)
+            ):
+                return candidate
     kind = ctx.discovery.find(name)
     if kind is not None or "." not in name:
         return kind
@@ -84,11 +98,6 @@ def find_kind(ctx: Context, name: str) -> Kind | None:
             candidate.singular or candidate.kind.lower(),
             *candidate.short_names,
         ):
-            return candidate
-    _, _, group = group.partition(".")
-    # A short name stands for the type whatever the version behind it; a full name does not.
-    for candidate in ctx.discovery.all() if group else ():
-        if candidate.group == group and resource in candidate.short_names:
             return candidate
     return None
 
@@ -103,12 +112,9 @@ def kind_named(ctx: Context, name: str) -> Kind:
     if kind is None:
         raise unknown_type(name)
     if name in kind.short_names:
-        for version, _ in kind.aliases:
-            group = version.rpartition("/")[0]
-            if group != kind.group:
-                ctx.warn(
-                    f'short name "{name}" could also match lower priority resource {kind.plural}.{group}'
-                )
+        for other in ctx.discovery.all():
+            if name in other.short_names and other.resource != kind.resource:
+                ctx.warn(f'short name "{name}" could also match lower priority resource {other.resource}')
     return kind
 
 

@@ -154,11 +154,15 @@ def _http(host: Host, record: PodRecord, run: Run, container: Object, get: Objec
     for header in get.get("httpHeaders") or ():
         headers[header["name"]] = header["value"]
     base = f"{scheme}://{address}:{number}"
-    if (
-        scheme == "https"
-        and any(listener.port == number and listener.protocol == "http" for listener in run.launch.listeners)
-        and run.listens_on(number, host.now_ms)
-    ):
+    spoken = next(
+        (
+            each.protocol
+            for each in run.launch.listeners
+            if each.port == number and run.listens_on(number, host.now_ms)
+        ),
+        "",
+    )
+    if scheme == "https" and spoken == "http":
         return Answer(FAILURE, f'Get "{base}{path}": http: server gave HTTP response to HTTPS client')
     shown = base + path
     took_ms = 0
@@ -168,6 +172,7 @@ def _http(host: Host, record: PodRecord, run: Run, container: Object, get: Objec
             host=headers.get("Host", f"{address}:{number}"),
             headers=headers,
             source_ip=_source(host, record),
+            protocol="https" if scheme == spoken == "https" else "http",
             timeout_ms=timeout_ms - took_ms,
         )
         reply = host.network.request_pod(address, number, request, request.source_ip)

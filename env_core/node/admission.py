@@ -7,12 +7,13 @@ tests/golden/kubelet (admit-*, sec-sysctl-forbidden).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from env_core.node._host import Host
 from env_core.node._records import FINISHED, NodeRecord, PodRecord
 from env_core.node.conditions import is_sidecar
-from env_core.objects import quantity
+from env_core.objects import meta, quantity
+from env_core.objects.node_matching import wants_node
 from env_core.world import Object
 
 SAFE_SYSCTLS: Final = frozenset(
@@ -129,43 +130,8 @@ def _out_of(name: str, wanted: int, used: int, capacity: int) -> Refusal:
 
 
 def _matches_node(host: Host, name: str, spec: Object) -> bool:
-    selector = spec.get("nodeSelector") or {}
-    affinity = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    if not selector and not affinity:
-        return True
     node = host.store.get("nodes", "", name)
-    labels = (node["metadata"].get("labels") or {}) if node is not None else {}
-    if any(labels.get(key) != value for key, value in selector.items()):
-        return False
-    if not affinity:
-        return True
-    return any(_matches_term(term, labels, name) for term in affinity.get("nodeSelectorTerms") or ())
-
-
-def _matches_term(term: Object, labels: Object, name: str) -> bool:
-    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
-    if not expressions and not fields:
-        return False
-    return all(_matches(each, labels.get(each["key"])) for each in expressions) and all(
-        _matches(each, name if each["key"] == "metadata.name" else None) for each in fields
-    )
-
-
-def _matches(requirement: Object, value: Any) -> bool:
-    operator, values = requirement["operator"], requirement.get("values") or ()
-    if operator == "In":
-        return value in values
-    if operator == "NotIn":
-        return value not in values
-    if operator == "Exists":
-        return value is not None
-    if operator == "DoesNotExist":
-        return value is None
-    if value is None or not values or not str(value).lstrip("-").isdigit():
-        return False
-    return int(value) > int(values[0]) if operator == "Gt" else int(value) < int(values[0])
+    return wants_node(spec, name, meta.labels(node) if node is not None else {})
 
 
 def _host_ports(pod: Object) -> list[tuple[str, str, int]]:

@@ -24,6 +24,7 @@ from env_core.objects._jsonpath_nodes import (
     Wildcard,
 )
 from env_core.objects.goformat import rune_text
+from env_core.objects.gounquote import unquoted
 
 _DICT_KEY: Final = re.compile(r"'([^']*)'")
 _SLICE: Final = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
@@ -31,17 +32,6 @@ _COMPARISON: Final = re.compile(r"([^!<>=]+)([!<>=]+)(.+)", re.DOTALL)
 _TERMINATORS: Final = frozenset(" \t\r\n.,[]$@{}")
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _FLOAT: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)")
-_ESCAPES: Final = {
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "\\": "\\",
-}
-_HEX_LENGTHS: Final = {"x": 2, "u": 4, "U": 8}
 _INT64_MAX: Final = 2**63 - 1
 _NESTING_MAX: Final = 40
 _LENGTH_MAX: Final = 64_000
@@ -246,40 +236,3 @@ def _slice(text: str) -> Array:
         else:
             bounds.append(Bound())
     return Array(*bounds)
-
-
-def unquoted(text: str, quote: str) -> str | None:
-    """Resolve backslash escapes as strconv.UnquoteChar does; None if one is wrong."""
-    out: list[str] = []
-    at = 0
-    while at < len(text):
-        char = text[at]
-        at += 1
-        if char == quote:
-            return None
-        if char != "\\":
-            out.append(char)
-            continue
-        escape = text[at : at + 1]
-        at += 1
-        if escape in _ESCAPES:
-            out.append(_ESCAPES[escape])
-        elif escape and escape in "\"'":
-            if escape != quote:
-                return None
-            out.append(escape)
-        elif escape in _HEX_LENGTHS or (escape and escape in "01234567"):
-            length, base = (_HEX_LENGTHS[escape], 16) if escape in _HEX_LENGTHS else (3, 8)
-            start = at if base == 16 else at - 1
-            digits = text[start : start + length]
-            at = start + length
-            try:
-                code = int(digits, base) if len(digits) == length and digits.isalnum() else -1
-            except ValueError:
-                return None
-            if not 0 <= code < 0x110000 or 0xD800 <= code < 0xE000 or (base == 8 and code > 255):
-                return None
-            out.append(chr(code))
-        else:
-            return None
-    return "".join(out)

@@ -1,330 +1,451 @@
-"""Reads Go's regular expressions into a tree.
+"""The syntax of Go's regular expressions.
 
-Source: Go regexp/syntax parse.go (grammar, error texts).
+Source: https://pkg.go.dev/regexp/syntax, with the flag Perl.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
-
-ANY_BEGIN: Final = "A"
-ANY_END: Final = "z"
-LINE_BEGIN: Final = "^"
-LINE_END: Final = "$"
-WORD_EDGE: Final = "b"
-NO_WORD_EDGE: Final = "B"
-_REPEAT_MAX: Final = 1000
-_DEPTH_MAX: Final = 200
-_ESCAPES: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_PERL: Final = {"d": "0-9", "s": "\t\n\f\r ", "w": "0-9A-Za-z_"}
-_POSIX: Final = {
-    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "ascii": "\x00-\x7f", "blank": "\t ", "cntrl": "\x00-\x1f\x7f",
-    "digit": "0-9", "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@[-`{-~", "space": "\t\n\v\f\r ",
-    "upper": "A-Z", "word": "0-9A-Za-z_", "xdigit": "0-9A-Fa-f",
-}  # fmt: skip
-Test = Callable[[str], bool]
 
 
 class Re2Error(ValueError):
     """The text is no expression; the message is Go's."""
 
-    def __init__(self, code: str, part: str) -> None:
-        super().__init__(
-            f"error parsing regexp: {code}: `{part}`" if part else f"error parsing regexp: {code}"
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"error parsing regexp: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class CharClass:
+    """A set of characters: ranges, classes by Unicode category, all of it perhaps negated."""
+
+    ranges: tuple[tuple[str, str], ...] = ()
+    categories: tuple[tuple[str, bool], ...] = ()
+    is_negated: bool = False
+    is_folded: bool = False
+
+    def holds(self, char: str) -> bool:
+        """Whether the character is in the set."""
+        found = self._has(char) or (
+            self.is_folded
+            and (self._has(char.lower()) or self._has(char.upper()) or self._has(char.swapcase()))
+        )
+        return found != self.is_negated
+
+    def _has(self, char: str) -> bool:
+        if any(low <= char <= high for low, high in self.ranges):
+            return True
+        return any(
+            unicodedata.category(char[:1]).startswith(name) != is_negated
+            for name, is_negated in self.categories
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A part of an expression: "sequence", "either", "repeat", "edge" or "chars"."""
+class Assertion:
+    r"""A condition on a position: ^, $, (?m)^, (?m)$, \b or \B."""
 
     kind: str
-    parts: tuple[Node, ...] = ()
-    low: int = 0
-    high: int | None = 0
-    edge: str = ""
-    test: Test | None = None
-
-    def accepts(self, char: str) -> bool:
-        """Whether a "chars" node accepts a character."""
-        return self.test is not None and self.test(char)
 
 
-def _spans(text: str) -> tuple[tuple[str, str], ...]:
-    found, at = [], 0
-    while at < len(text):
-        if text[at + 1 : at + 2] == "-" and at + 2 < len(text):
-            found.append((text[at], text[at + 2]))
-            at += 3
-        else:
-            found.append((text[at], text[at]))
-            at += 1
-    return tuple(found)
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group; number 0 does not capture."""
+
+    inner: Node
+    number: int
 
 
-def _within(spans: tuple[tuple[str, str], ...], *, negated: bool = False) -> Test:
-    return lambda char: any(low <= char <= high for low, high in spans) is not negated
+@dataclass(frozen=True, slots=True)
+class Concatenation:
+    """One after the other."""
+
+    parts: tuple[Node, ...]
 
 
-def _category(name: str, *, negated: bool) -> Test:
-    return lambda char: unicodedata.category(char).startswith(name) is not negated
+@dataclass(frozen=True, slots=True)
+class Alternation:
+    """One or another."""
+
+    parts: tuple[Node, ...]
 
 
-def _folded(test: Test) -> Test:
-    return lambda char: test(char) or test(char.lower()) or test(char.upper())
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """Several times; `most` is None for any number."""
+
+    inner: Node
+    least: int
+    most: int | None
+    is_lazy: bool
+
+
+Node = CharClass | Assertion | Group | Concatenation | Alternation | Repetition
+
+_REPEAT_MAX: Final = 1000
+_DEPTH_MAX: Final = 200
+_ANY: Final = CharClass((("\0", "\U0010ffff"),))
+_PERL: Final = {
+    "d": (("0", "9"),),
+    "s": (("\t", "\n"), ("\f", "\r"), (" ", " ")),
+    "w": (("0", "9"), ("A", "Z"), ("_", "_"), ("a", "z")),
+}
+_POSIX: Final = {
+    "alnum": (("0", "9"), ("A", "Z"), ("a", "z")),
+    "alpha": (("A", "Z"), ("a", "z")),
+    "ascii": (("\0", "\x7f"),),
+    "blank": (("\t", "\t"), (" ", " ")),
+    "cntrl": (("\0", "\x1f"), ("\x7f", "\x7f")),
+    "digit": (("0", "9"),),
+    "graph": (("!", "~"),),
+    "lower": (("a", "z"),),
+    "print": ((" ", "~"),),
+    "punct": (("!", "/"), (":", "@"), ("[", "`"), ("{", "~")),
+    "space": (("\t", "\r"), (" ", " ")),
+    "upper": (("A", "Z"),),
+    "word": (("0", "9"), ("A", "Z"), ("_", "_"), ("a", "z")),
+    "xdigit": (("0", "9"), ("A", "F"), ("a", "f")),
+}
+_CONTROLS: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_CATEGORIES: Final = frozenset(
+    [
+        "C",
+        "Cc",
+        "Cf",
+        "Co",
+        "Cs",
+        "L",
+        "Ll",
+        "Lm",
+        "Lo",
+        "Lt",
+        "Lu",
+        "M",
+        "Mc",
+        "Me",
+        "Mn",
+        "N",
+        "Nd",
+        "Nl",
+        "No",
+        "P",
+        "Pc",
+        "Pd",
+        "Pe",
+        "Pf",
+        "Pi",
+        "Po",
+        "Ps",
+        "S",
+        "Sc",
+        "Sk",
+        "Sm",
+        "So",
+        "Z",
+        "Zl",
+        "Zp",
+        "Zs",
+    ]
+)
+
+
+def _complement(ranges: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    out, low = [], 0
+    for first, last in sorted(ranges):
+        if ord(first) > low:
+            out.append((chr(low), chr(ord(first) - 1)))
+        low = ord(last) + 1
+    if low <= 0x10FFFF:
+        out.append((chr(low), "\U0010ffff"))
+    return tuple(out)
+
+
+def parse_regex(pattern: str, *, dot_all: bool = False) -> tuple[Node, tuple[str, ...]]:
+    """Return the tree and the names of the groups ("" where there is none), group 0 being the whole.
+
+    With `dot_all`, a dot matches line ends too from the start.
+
+    Raises:
+        Re2Error: if the expression is none.
+    """
+    parser = _Parser(pattern, dot_all=dot_all)
+    tree = parser.alternation(0)
+    if parser.position < len(pattern):
+        raise Re2Error(f"unexpected ): `{pattern}`")
+    return tree, tuple(parser.names)
 
 
 class _Parser:
-    """One expression being read."""
+    def __init__(self, pattern: str, *, dot_all: bool) -> None:
+        self.text = pattern
+        self.position = 0
+        self.names = [""]
+        self.flags = {"i": False, "m": False, "s": dot_all, "U": False}
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.flags = ""
-        self.depth = 0
+    def _peek(self) -> str:
+        return self.text[self.position : self.position + 1]
 
-    def peek(self, count: int = 1) -> str:
-        """Return the next characters."""
-        return self.text[self.at : self.at + count]
+    def alternation(self, depth: int) -> Node:
+        if depth > _DEPTH_MAX:
+            raise Re2Error(f"expression nests too deeply: `{self.text}`")
+        parts = [self._concatenation(depth)]
+        while self._peek() == "|":
+            self.position += 1
+            parts.append(self._concatenation(depth))
+        return parts[0] if len(parts) == 1 else Alternation(tuple(parts))
 
-    def either(self) -> Node:
-        """Read alternatives up to a closing parenthesis or the end."""
-        parts = [self._sequence()]
-        while self.peek() == "|":
-            self.at += 1
-            parts.append(self._sequence())
-        return parts[0] if len(parts) == 1 else Node("either", tuple(parts))
-
-    def _sequence(self) -> Node:
+    def _concatenation(self, depth: int) -> Node:
         parts: list[Node] = []
-        while self.at < len(self.text) and self.peek() not in ("|", ")"):
-            if self.peek() in ("*", "+", "?"):
-                raise Re2Error("missing argument to repetition operator", self.peek())
-            start = self.at
-            atom = self._atom()
-            parts.extend(self._repeated(part, start) for part in atom)
-        return parts[0] if len(parts) == 1 else Node("sequence", tuple(parts))
+        last_repeat = -1
+        while self._peek() not in ("", "|", ")"):
+            start = self.position
+            repeat = self._repeat()
+            if repeat is None:
+                last_repeat = -1
+                parts += self._atom(depth)
+                continue
+            operator = self.text[start : self.position]
+            if last_repeat >= 0:
+                raise Re2Error(
+                    f"invalid nested repetition operator: `{self.text[last_repeat : self.position]}`"
+                )
+            if not parts:
+                raise Re2Error(f"missing argument to repetition operator: `{operator}`")
+            last_repeat = start
+            parts[-1] = Repetition(parts[-1], *repeat)
+        return Concatenation(tuple(parts))
 
-    def _repeated(self, atom: Node, start: int) -> Node:
-        while (bounds := self._bounds()) is not None:
-            low, high = bounds
-            if (high is not None and high < low) or max(low, high or 0) > _REPEAT_MAX:
-                raise Re2Error("invalid repeat count", self.text[self.last : self.at])
-            if self.peek() == "?":
-                self.at += 1
-            if self._bounds_follow():
-                raise Re2Error("invalid nested repetition operator", self.text[self.last : self.at + 1])
-            atom = Node("repeat", (atom,), low, high)
-        return atom
-
-    def _bounds_follow(self) -> bool:
-        return self.peek() in ("*", "+", "?") and self.at < len(self.text)
-
-    last = 0
-
-    def _bounds(self) -> tuple[int, int | None] | None:
-        char = self.peek()
-        self.last = self.at
-        simple = {"*": (0, None), "+": (1, None), "?": (0, 1)}.get(char) if char else None
-        if simple is not None:
-            self.at += 1
-            return simple
-        if char != "{":
+    def _repeat(self) -> tuple[int, int | None, bool] | None:
+        char = self._peek()
+        if char in ("*", "+", "?") and char:
+            self.position += 1
+            least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[char]
+        elif char == "{":
+            counts = self._counts()
+            if counts is None:
+                return None
+            least, most = counts
+        else:
             return None
-        end = self.text.find("}", self.at)
-        low, comma, high = self.text[self.at + 1 : max(end, self.at + 1)].partition(",")
-        if end < 0 or not low.isdecimal() or (high and not high.isdecimal()):
-            return None
-        self.at = end + 1
-        return int(low), (int(high) if high else None) if comma else int(low)
+        is_lazy = self._peek() == "?"
+        self.position += is_lazy
+        return least, most, is_lazy != self.flags["U"]
 
-    def _atom(self) -> list[Node]:
-        char = self.peek()
+    def _counts(self) -> tuple[int, int | None] | None:
+        end = self.text.find("}", self.position)
+        inner = self.text[self.position + 1 : end] if end > 0 else ""
+        low, comma, high = inner.partition(",")
+        if not (low.isascii() and low.isdigit()) or (high and not (high.isascii() and high.isdigit())):
+            return None
+        operator = self.text[self.position : end + 1]
+        least = int(low)
+        most = int(high) if high else None if comma else least
+        if max(least, most or 0) > _REPEAT_MAX or (most is not None and least > most):
+            raise Re2Error(f"invalid repeat count: `{operator}`")
+        self.position = end + 1
+        return least, most
+
+    def _atom(self, depth: int) -> list[Node]:
+        char = self._peek()
         if char == "(":
-            return self._group()
+            return self._group(depth)
         if char == "[":
-            return [self._chars(self._set())]
+            return [self._char_class()]
         if char == "\\":
             return self._escape()
-        self.at += 1
+        self.position += 1
         if char == ".":
-            if "s" in self.flags:
-                return [Node("chars", test=lambda _char: True)]
-            return [Node("chars", test=lambda each: each != "\n")]
-        if char == "^":
-            return [Node("edge", edge=LINE_BEGIN if "m" in self.flags else ANY_BEGIN)]
-        if char == "$":
-            return [Node("edge", edge=LINE_END if "m" in self.flags else ANY_END)]
+            return [_ANY if self.flags["s"] else CharClass((("\n", "\n"),), is_negated=True)]
+        if char in "^$":
+            return [Assertion(("(?m)" if self.flags["m"] else "") + char)]
         return [self._literal(char)]
 
-    def _literal(self, char: str) -> Node:
-        return self._chars(lambda each: each == char)
+    def _literal(self, char: str) -> CharClass:
+        return CharClass(((char, char),), is_folded=self.flags["i"])
 
-    def _chars(self, test: Test) -> Node:
-        return Node("chars", test=_folded(test) if "i" in self.flags else test)
-
-    def _group(self) -> list[Node]:
-        start, flags = self.at, self.flags
-        self.at += 1
-        if self.peek() == "?":
-            if self.peek(3) == "?P<" or self.peek(2) == "?<":
-                end = self.text.find(">", self.at)
-                name = self.text[self.text.index("<", self.at) + 1 : end] if end >= 0 else ""
-                if not name or not name.replace("_", "a").isalnum():
-                    part = self.text[start : end + 1] if end >= 0 else self.text[start:]
-                    raise Re2Error("invalid named capture", part)
-                self.at = end + 1
-            elif not self._read_flags(start):
-                return []
-        self.depth += 1
-        if self.depth > _DEPTH_MAX:
-            raise Re2Error("expression nests too deeply", self.text)
-        inside = self.either()
-        self.depth -= 1
-        if self.peek() != ")":
-            raise Re2Error("missing closing )", self.text)
-        self.at += 1
+    def _group(self, depth: int) -> list[Node]:
+        start, flags = self.position, dict(self.flags)
+        self.position += 1
+        number = 0
+        if self._peek() != "?":
+            number = self._capture("")
+        elif self.text.startswith(("?P<", "?<"), self.position):
+            number = self._named_capture(start)
+        elif not self._set_flags(start):
+            return []
+        inner = self.alternation(depth + 1)
+        if self._peek() != ")":
+            raise Re2Error(f"missing closing ): `{self.text}`")
+        self.position += 1
         self.flags = flags
-        return [inside]
+        return [Group(inner, number)]
 
-    def _read_flags(self, start: int) -> bool:
-        """Read "?flags:" or "?flags)"; return whether a group begins."""
-        self.at += 1
-        is_set = True
-        while self.at < len(self.text):
-            char = self.peek()
-            self.at += 1
-            if char in ("i", "m", "s", "U"):
-                self.flags = self.flags.replace(char, "") + (char if is_set else "")
-            elif char == "-" and is_set:
-                is_set = False
-            elif char in (":", ")"):
+    def _capture(self, name: str) -> int:
+        self.names.append(name)
+        return len(self.names) - 1
+
+    def _named_capture(self, start: int) -> int:
+        end = self.text.find(">", start)
+        if end < 0:
+            raise Re2Error(f"invalid named capture: `{self.text[start:]}`")
+        name = self.text[self.text.index("<", start) + 1 : end]
+        whole = self.text[start : end + 1]
+        if not name or not all(char.isalnum() or char == "_" for char in name):
+            raise Re2Error(f"invalid named capture: `{whole}`")
+        if name in self.names:
+            raise Re2Error(f"duplicate capture group name: `{name}`")
+        self.position = end + 1
+        return self._capture(name)
+
+    def _set_flags(self, start: int) -> bool:
+        """Read `?flags:` or `?flags)`; return whether a group follows."""
+        self.position += 1
+        value, has_some = True, False
+        flags = dict(self.flags)
+        while True:
+            char = self._peek()
+            self.position += 1
+            if char and char in flags:
+                flags[char], has_some = value, True
+            elif char == "-" and value:
+                value, has_some = False, False
+            elif char and char in ":)" and (value or has_some):
+                self.flags = flags
                 return char == ":"
             else:
-                break
-        raise Re2Error("invalid or unsupported Perl syntax", self.text[start : self.at])
+                text = self.text[start : self.position] if char else self.text[start:]
+                kind = "missing closing )" if not char else "invalid or unsupported Perl syntax"
+                raise Re2Error(f"{kind}: `{text if char else self.text}`")
 
     def _escape(self) -> list[Node]:
-        char = self.text[self.at + 1 : self.at + 2]
-        edges = {"A": ANY_BEGIN, "z": ANY_END, "b": WORD_EDGE, "B": NO_WORD_EDGE}
-        if char and char in edges:
-            self.at += 2
-            return [Node("edge", edge=edges[char])]
-        if char == "Q":
-            end = self.text.find("\\E", self.at)
-            quoted = self.text[self.at + 2 : end if end >= 0 else None]
-            self.at = end + 2 if end >= 0 else len(self.text)
-            return [self._literal(each) for each in quoted]
-        test = self._class_escape()
-        return [self._chars(test)] if test is not None else [self._literal(self._escaped_char())]
+        start = self.position
+        if self.text.startswith("\\Q", start):
+            end = self.text.find("\\E", start)
+            literal = self.text[start + 2 : end if end >= 0 else len(self.text)]
+            self.position = end + 2 if end >= 0 else len(self.text)
+            return [self._literal(char) for char in literal]
+        following = self.text[start + 1 : start + 2]
+        simple = {"A": "^", "z": "$", "b": r"\b", "B": r"\B"}.get(following)
+        if simple is not None:
+            self.position += 2
+            return [Assertion(simple)]
+        named = self._named_class()
+        if named is not None:
+            return [named]
+        return [self._literal(self._escaped_char())]
 
-    def _class_escape(self) -> Test | None:
-        char = self.text[self.at + 1 : self.at + 2]
-        if char and char.lower() in _PERL:
-            self.at += 2
-            return _within(_spans(_PERL[char.lower()]), negated=char.isupper())
-        if char in ("p", "P"):
-            start = self.at
-            self.at += 2
-            name = self.peek()
-            self.at += 1
-            if name == "{":
-                end = self.text.find("}", self.at)
-                name, self.at = self.text[self.at : end], end + 1
-            negated = (char == "P") is not name.startswith("^")
-            name = name.removeprefix("^")
-            if len(name) not in (1, 2) or name[0] not in "CLMNPSZ":
-                raise Re2Error("invalid character class range", self.text[start : self.at])
-            return _category(name, negated=negated)
-        return None
+    def _named_class(self) -> CharClass | None:
+        r"""Return the class of \d, \pL and their like, if one stands here."""
+        following = self.text[self.position + 1 : self.position + 2]
+        if following and following.lower() in _PERL:
+            self.position += 2
+            return CharClass(_PERL[following.lower()], is_negated=following.isupper())
+        if following not in ("p", "P"):
+            return None
+        start = self.position
+        if self.text[start + 2 : start + 3] == "{":
+            end = self.text.find("}", start)
+            if end < 0:
+                raise Re2Error(f"invalid character class range: `{self.text[start:]}`")
+            name, self.position = self.text[start + 3 : end], end + 1
+        else:
+            name, self.position = self.text[start + 2 : start + 3], start + 3
+        is_negated = (following == "P") != name.startswith("^")
+        name = name.removeprefix("^")
+        if name not in _CATEGORIES:
+            raise Re2Error(f"invalid character class range: `{self.text[start : self.position]}`")
+        return CharClass((), ((name, is_negated),))
 
     def _escaped_char(self) -> str:
-        start = self.at
-        char = self.text[self.at + 1 : self.at + 2]
+        start = self.position
+        char = self.text[start + 1 : start + 2]
         if not char:
-            raise Re2Error("trailing backslash at end of expression", "")
-        self.at += 2
-        if char in _ESCAPES:
-            return _ESCAPES[char]
-        if char == "x":
-            if self.peek() == "{":
-                end = self.text.find("}", self.at)
-                digits, self.at = self.text[self.at + 1 : max(end, self.at)], end + 1
-            else:
-                digits = self.peek(2)
-                self.at += 2
-            try:
-                return chr(int(digits, 16))
-            except (ValueError, OverflowError):
-                raise Re2Error("invalid escape sequence", self.text[start : self.at]) from None
-        if char in "01234567" and (char == "0" or self.peek() in tuple("01234567")):
-            while self.at - start < 4 and self.peek() in tuple("01234567"):
-                self.at += 1
-            return chr(int(self.text[start + 1 : self.at], 8))
+            raise Re2Error("trailing backslash at end of expression: ``")
+        self.position += 2
+        if char in _CONTROLS:
+            return _CONTROLS[char]
         if char.isascii() and not char.isalnum():
             return char
-        raise Re2Error("invalid escape sequence", self.text[start : self.at])
+        if char == "x":
+            return self._hexadecimal(start)
+        if char in "01234567":
+            digits = self.text[start + 1 : start + 4]
+            length = len(digits) - len(digits.lstrip("01234567"))
+            if char == "0" or length > 1:
+                self.position = start + 1 + length
+                return chr(int(digits[:length], 8))
+        raise Re2Error(f"invalid escape sequence: `{self.text[start : self.position]}`")
 
-    def _set(self) -> Test:
-        start = self.at
-        self.at += 1
-        negated = self.peek() == "^"
-        self.at += negated
-        tests: list[Test] = []
-        spans: list[tuple[str, str]] = []
+    def _hexadecimal(self, start: int) -> str:
+        if self._peek() == "{":
+            end = self.text.find("}", start)
+            digits = self.text[start + 3 : end] if end > 0 else ""
+            self.position = end + 1 if end > 0 else len(self.text)
+        else:
+            digits = self.text[start + 2 : start + 4]
+            self.position = start + 4 if len(digits) == 2 else len(self.text)
+            digits = digits if len(digits) == 2 else ""
+        try:
+            return chr(int(digits, 16))
+        except (ValueError, OverflowError):
+            raise Re2Error(f"invalid escape sequence: `{self.text[start : self.position]}`") from None
+
+    def _char_class(self) -> CharClass:
+        start = self.position
+        self.position += 1
+        is_negated = self._peek() == "^"
+        self.position += is_negated
+        ranges: list[tuple[str, str]] = []
+        categories: list[tuple[str, bool]] = []
         is_first = True
-        while is_first or self.peek() != "]":
-            if self.at >= len(self.text):
-                raise Re2Error("missing closing ]", self.text[start:])
+        while self._peek() != "]" or is_first:
+            if not self._peek():
+                raise Re2Error(f"missing closing ]: `{self.text[start:]}`")
             is_first = False
-            test = self._set_class()
-            if test is not None:
-                tests.append(test)
+            if self._posix_class(ranges):
                 continue
-            span_start = self.at
-            low = high = self._set_char()
-            if self.peek() == "-" and self.peek(2) != "-]" and self.at + 1 < len(self.text):
-                self.at += 1
-                high = self._set_char()
-                if high < low:
-                    raise Re2Error("invalid character class range", self.text[span_start : self.at])
-            spans.append((low, high))
-        self.at += 1
-        found = (_within(tuple(spans)), *tests)
-        return lambda char: any(test(char) for test in found) is not negated
+            named = self._named_class() if self._peek() == "\\" else None
+            if named is not None:
+                ranges += _complement(named.ranges) if named.is_negated else named.ranges
+                categories += named.categories
+                continue
+            ranges.append(self._range(start))
+        self.position += 1
+        return CharClass(tuple(ranges), tuple(categories), is_negated, self.flags["i"])
 
-    def _set_char(self) -> str:
-        if self.peek() == "\\":
+    def _posix_class(self, ranges: list[tuple[str, str]]) -> bool:
+        if not self.text.startswith("[:", self.position):
+            return False
+        end = self.text.find(":]", self.position + 2)
+        if end < 0:
+            return False
+        name = self.text[self.position + 2 : end]
+        found = _POSIX.get(name.removeprefix("^"))
+        if found is None:
+            raise Re2Error(f"invalid character class range: `{self.text[self.position : end + 2]}`")
+        ranges += _complement(found) if name.startswith("^") else found
+        self.position = end + 2
+        return True
+
+    def _range(self, start: int) -> tuple[str, str]:
+        begin = self.position
+        low = self._class_char(start)
+        following = self.text[self.position : self.position + 2]
+        if not following.startswith("-") or following in ("-]", "-"):
+            return low, low
+        self.position += 1
+        high = self._class_char(start)
+        if high < low:
+            raise Re2Error(f"invalid character class range: `{self.text[begin : self.position]}`")
+        return low, high
+
+    def _class_char(self, start: int) -> str:
+        char = self._peek()
+        if not char:
+            raise Re2Error(f"missing closing ]: `{self.text[start:]}`")
+        if char == "\\":
             return self._escaped_char()
-        char = self.peek()
-        self.at += 1
+        self.position += 1
         return char
-
-    def _set_class(self) -> Test | None:
-        if self.peek(2) == "[:":
-            end = self.text.find(":]", self.at + 2)
-            if end < 0:
-                return None
-            name = self.text[self.at + 2 : end]
-            negated, plain = name.startswith("^"), name.removeprefix("^")
-            if plain not in _POSIX:
-                raise Re2Error("invalid character class range", self.text[self.at : end + 2])
-            self.at = end + 2
-            return _within(_spans(_POSIX[plain]), negated=negated)
-        return self._class_escape() if self.peek() == "\\" else None
-
-
-def parse(text: str) -> Node:
-    """Return the tree of an expression.
-
-    Raises:
-        Re2Error: with Go's text.
-    """
-    parser = _Parser(text)
-    node = parser.either()
-    if parser.at < len(text):
-        raise Re2Error("unexpected )", text)
-    return node

@@ -94,6 +94,11 @@ def rune_text(char: str) -> str:
     return f"{code} '{char}'" if char.isprintable() else code
 
 
+def quoted_rune(char: str) -> str:
+    """Return %q of a character: in single quotes, escaped like a string."""
+    return {"'": "'\\''", '"': "'\"'"}.get(char) or "'" + quoted(char)[1:-1] + "'"
+
+
 def sprint(values: list[Any]) -> str:
     """Return Go's `fmt.Sprint`: a blank between two operands when neither is a string."""
     out: list[str] = []
@@ -294,7 +299,7 @@ def _verb_int(
         digits, prefix = f"{abs(value):X}", "0X" if "#" in flags else ""
     elif verb in "cqU" and 0 <= value < 0x110000:
         char = chr(value)
-        text = char if verb == "c" else "'" + quoted(char)[1:-1] + "'"
+        text = char if verb == "c" else quoted_rune(char)
         if verb == "U":
             text = rune_text(char) if "#" in flags else f"U+{value:04X}"
         return _padded(text, flags, width)
@@ -312,8 +317,7 @@ def _verb_float(verb: str, value: float, flags: str, width: int | None, precisio
     if verb not in "vgGeEfF":
         return f"%!{verb}(float64={shortest_float(value)})"
     if math.isinf(value) or math.isnan(value):
-        text = shortest_float(value)
-        return _padded(text if "+" in flags else text.lstrip("+"), flags, width)
+        return _padded(shortest_float(value), flags, width)
     if verb in "vgG":
         text = shortest_float(value) if precision is None else f"{value:.{max(precision, 1)}g}"
         text = text.upper() if verb == "G" else text

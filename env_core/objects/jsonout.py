@@ -72,7 +72,7 @@ def number(value: float) -> str:
         if text[-4:-1] == "e-0":
             return text[:-2] + text[-1]
         return text
-    return _positional_form(value)
+    return positional_float(value)
 
 
 def shortest_float(value: float) -> str:
@@ -82,7 +82,7 @@ def shortest_float(value: float) -> str:
     if value in (float("inf"), float("-inf")):
         return "+Inf" if value > 0 else "-Inf"
     digits, point = decimal_digits(value)
-    return _exponent_form(value) if digits and not -4 <= point - 1 < 6 else _positional_form(value)
+    return _exponent_form(value) if digits and not -4 <= point - 1 < 6 else positional_float(value)
 
 
 def decimal_digits(value: float) -> tuple[str, int]:
@@ -105,7 +105,8 @@ def _exponent_form(value: float) -> str:
     return f"{'-' if value < 0 else ''}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-def _positional_form(value: float) -> str:
+def positional_float(value: float) -> str:
+    """Return `strconv.FormatFloat(value, 'f', -1, 64)`: shortest digits, never an exponent."""
     digits, point = decimal_digits(value)
     sign = "-" if repr(value).startswith("-") else ""
     if not digits:

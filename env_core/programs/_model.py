@@ -62,12 +62,14 @@ class Exit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """A port that a program opens. `protocol` is what it speaks: http, redis, postgres, tcp, grpc."""
+    """A port that a program opens. `protocol` is what it speaks: http, https, redis, postgres, tcp, grpc."""
 
     port: int
     protocol: str = "tcp"
     after_ms: int = 0
     """Open from so long after the start of the run."""
+    certificate: str = ""
+    """What a TLS server (protocol "https") shows, as PEM."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,19 +5,11 @@ from __future__ import annotations
 from env_core.apiserver.component import Component
 from env_core.apiserver.errors import StatusError
 from env_core.objects import conditions
+from env_core.objects.volume_claims import BOUND_BY_CONTROLLER, CLAIMS, SELECTED_NODE, VOLUMES, is_bound
 from env_core.scheduler._nodeinfo import NodeInfo
 from env_core.scheduler._plugin import Cycle
 from env_core.scheduler._podinfo import PodInfo
-from env_core.scheduler._volumes import (
-    BOUND_BY_CONTROLLER,
-    CLAIMS,
-    SELECTED_NODE,
-    VOLUMES,
-    Match,
-    claim_names,
-    is_bound,
-    matches_on,
-)
+from env_core.scheduler._volumes import Match, claim_names, matches_on
 from env_core.scheduler.preemption import Plan
 from env_core.world import Object
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from env_core.apiserver.component import Component
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.store import WatchEvent
+from env_core.objects.volume_claims import CLAIMS, CLASSES, VOLUMES
 from env_core.scheduler import _binding, _changes, preemption
 from env_core.scheduler._framework import PREPARE_FAILED, Unfit, best, judge_all, prepared, reasons_text
 from env_core.scheduler._nodeinfo import NodeCache, NodeInfo
 from env_core.scheduler._plugin import Change, Cycle
 from env_core.scheduler._podinfo import PodInfo, is_finished
-from env_core.scheduler._volumes import CLAIMS, CLASSES, VOLUMES
 from env_core.scheduler.queue import BINDING, Key, Queue, Queued, due
 from env_core.world import Object
 

@@ -163,6 +163,15 @@ def go_duration(ms: int) -> str:
 def parse_go_duration(text: str) -> int:
     """Return a Go duration in milliseconds; what lies below one is cut towards zero.
 
+    Raises:
+        DurationError: with Go's text.
+    """
+    return int(Fraction(parse_go_duration_ns(text), 1_000_000))
+
+
+def parse_go_duration_ns(text: str) -> int:
+    """Return a Go duration in nanoseconds.
+
     Source: Go time.ParseDuration.
 
     Raises:
@@ -198,7 +207,7 @@ def parse_go_duration(text: str) -> int:
         ]
         if total_ns >= _NANOSECONDS_MAX:
             raise DurationError(f"time: invalid duration {_go_quoted(text)}")
-    return sign * int(total_ns / 1_000_000)
+    return sign * int(total_ns)
 
 
 def _go_quoted(text: str) -> str:

@@ -8,6 +8,7 @@ RANDOM_NAME = re.compile(
     r"\b([a-z0-9.-]+-[bcdfghjklmnpqrstvwxz2456789]{8,10})-[bcdfghjklmnpqrstvwxz2456789]{5}\b"
 )
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+VERSION = re.compile(r'"resourceVersion": "[^"]*", ')
 RANDOM_POD = re.compile(r'(pods "[a-z0-9.-]+-)[a-z0-9]{5}(" is forbidden)')
 CONTROL_PLANE = {
     "deployment-controller",
@@ -118,7 +119,8 @@ def plain(plural, obj):
                 key: value for key, value in obj["spec"].items() if key not in ("clusterIP", "clusterIPs")
             }
         }
-    text = json.dumps({"metadata": metadata, **body}, sort_keys=True)
+    # README: "resourceVersion dropped", also of references.
+    text = VERSION.sub("", json.dumps({"metadata": metadata, **body}, sort_keys=True))
     text = STAMP.sub("T", text)
     return RANDOM_NAME.sub(r"\1-*", RANDOM_POD.sub(r"\1uxxxx\2", text.replace('\\"', '"')))
 

@@ -14,7 +14,7 @@ import yaml
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
 from env_core.apiserver.server import ApiServer
-from env_core.controllers import nodelifecycle
+from env_core.controllers import Requeue, _daemonset_nodes, nodelifecycle, persistentvolumebinder
 from env_core.sim.timefmt import parse_ms
 from tests.controllers.comparing import (
     by_name,
@@ -27,6 +27,7 @@ from tests.controllers.comparing import (
     once,
 )
 from tests.controllers.golden import flow, unstable
+from tests.controllers.recorded_script import RecordedScheduler, RecordedScript
 from tests.controllers.script_kubelet import ScriptKubelet
 from tests.controllers.world import World, registry
 from tests.controllers.writing import OWN_ANNOTATIONS, creation_order, is_owned, written
@@ -50,13 +51,17 @@ COMPARED = {
     "nodes",
     "resourcequotas",
 }
+RESYNC_MS = 2_000
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
 
 
 class NamingServer(ApiServer):
-    """Gives objects with generated names those of the recording, in order of creation."""
+    """Gives objects with generated names those of the recording, in order of creation.
 
-    __slots__ = ("forbidden", "names")
+    Pods that are made for a node (those of DaemonSets) get the name of a pod that was on it.
+    """
+
+    __slots__ = ("forbidden", "names", "node_of")
 
     def handle(self, request: ApiRequest):
         response = self._named(request)
@@ -70,7 +75,8 @@ class NamingServer(ApiServer):
             prefix = metadata.get("generateName")
             queue = self.names.get((request.resource.split(".")[0], prefix)) if prefix else None
             if queue and not metadata.get("name"):
-                body = {**request.body, "metadata": {**metadata, "name": queue[0]}}
+                name = self._next_name(queue, request.body)
+                body = {**request.body, "metadata": {**metadata, "name": name}}
                 response = super().handle(
                     ApiRequest(
                         verb=request.verb,
@@ -83,12 +89,21 @@ class NamingServer(ApiServer):
                     )
                 )
                 if response.is_ok:
-                    queue.pop(0)
+                    queue.remove(name)
                 return response
         return super().handle(request)
 
+    def _next_name(self, queue, body):
+        target = _daemonset_nodes.target_node(body) if body.get("kind") == "Pod" else ""
+        if not target:
+            return queue[0]
+        return next((name for name in queue if self.node_of(name, 1) == target), queue[0])
+
 
 class Replay:
+    resync_phase_ms = 0
+    """When volumes are looked at again, within each `RESYNC_MS`."""
+
     def __init__(self, name):
         text = json.dumps(flow(name))
         aliases = flow(name)["aliases"]
@@ -109,11 +124,12 @@ class Replay:
         self.world = World(now_ms=self.start_ms - 30_000, server_type=NamingServer)
         self.world.server.names = {}
         self.world.server.forbidden = []
-        self.placed, self.addresses, self.started = {}, {}, {}
-        self._read_watch()
-        self.kubelet = ScriptKubelet(self.world, self._address, self.started)
+        self._read_names()
+        script = self.script = RecordedScript(self.flow, self.start_ms)
+        self.world.server.node_of = script.node
+        self.kubelet = ScriptKubelet(self.world, script)
         self.world.server.views = {"nodes": self.kubelet.heartbeat}
-        self.world.listeners.append(self._schedule)
+        self.scheduler = RecordedScheduler(self.world, script)
         nodes = self.flow["nodes"] or [{"node": f"node-{index}", "args": {}} for index in range(3)]
         for row in nodes:
             self.kubelet.add_node(row["node"], **row.get("args", {}))
@@ -124,65 +140,39 @@ class Replay:
         self.events = Counter()
         self.results = []
 
-    def _read_watch(self):
+    def _read_names(self):
         names = self.world.server.names
-        added = {}
-        for at_ms, type_, plural, name, row in self.flow["watch"]:
+        for _, type_, plural, name, _row in self.flow["watch"]:
             if type_ == "ADDED":
                 prefix = name[:-5] if len(name) > 5 else name
                 names.setdefault((plural, prefix), []).append(name)
-                added[(plural, name)] = at_ms
-            if plural == "pods" and row.get("phase") == "Running" and (plural, name) in added:
-                self.started.setdefault(name, (at_ms - added[(plural, name)], self.start_ms + at_ms))
-            if plural == "pods" and row.get("node") and type_ != "DELETED":
-                rows = self.placed.setdefault(name, [])
-                first = added.get((plural, name), at_ms)
-                if not rows or rows[-1][2] != first:
-                    rows.append((row["node"], at_ms - first, first))
-        for step in self.flow["steps"]:
-            if isinstance(step["state"], dict):
-                for pod in step["state"].get("pods", ()):
-                    if pod.get("status", {}).get("podIP"):
-                        self.addresses[pod["metadata"]["name"]] = pod["status"]["podIP"]
-
-    def _address(self, name):
-        if name not in self.addresses:
-            self.addresses[name] = f"10.244.250.{len(self.addresses) % 250 + 1}"
-        return self.addresses[name]
-
-    def _schedule(self, event):
-        if event.ref.resource != "pods" or event.type != "ADDED" or event.object["spec"].get("nodeName"):
-            return
-        rows = self.placed.get(event.ref.name)
-        if not rows:
-            return
-        node, delay_ms, _ = rows.pop(0) if len(rows) > 1 else rows[0]
-        metadata = event.object["metadata"]
-
-        def bind():
-            pod = self.world.store.get("pods", metadata["namespace"], metadata["name"])
-            if pod is None or pod["metadata"]["uid"] != metadata["uid"] or pod["spec"].get("nodeName"):
-                return
-            body = {"metadata": {"name": metadata["name"]}, "target": {"kind": "Node", "name": node}}
-            self.world.api.create(
-                "pods", metadata["namespace"], body, subresource="binding", name=metadata["name"]
-            )
-
-        self.world.later(max(delay_ms, 4), bind)
 
     # Running
 
     def run(self):
-        # The recordings were made with --node-monitor-grace-period=8s and --node-monitor-period=1s.
+        # The recordings were made with --node-monitor-grace-period=8s and --node-monitor-period=1s, and README:
+        # "2 s PV resync"; when in these 2 s is not recorded.
+        resync, persistentvolumebinder.next_round = persistentvolumebinder.next_round, self._next_round
         grace_ms, nodelifecycle.GRACE_MS = nodelifecycle.GRACE_MS, 8_000
         heartbeat_ms, nodelifecycle.HEARTBEAT_MS = nodelifecycle.HEARTBEAT_MS, 2_000
         monitor_ms, nodelifecycle.MONITOR_MS = nodelifecycle.MONITOR_MS, 1_000
+        # The order of nodes is that of a Go map upstream: it is taken from the recording.
+        turn, _daemonset_nodes.in_turn = _daemonset_nodes.in_turn, self._in_turn
         try:
             self._run_steps()
         finally:
             nodelifecycle.GRACE_MS, nodelifecycle.HEARTBEAT_MS = grace_ms, heartbeat_ms
             nodelifecycle.MONITOR_MS = monitor_ms
+            persistentvolumebinder.next_round = resync
+            _daemonset_nodes.in_turn = turn
         return self.results
+
+    def _next_round(self, component):
+        return Requeue(RESYNC_MS - (component.now_ms - self.start_ms - self.resync_phase_ms) % RESYNC_MS)
+
+    def _in_turn(self, _daemon_set, names):
+        now_ms = self.world.now_ms - self.start_ms
+        return sorted(names, key=lambda name: (self.script.next_change_ms(name, now_ms), name))
 
     def _run_steps(self):
         for step in self.flow["steps"]:

@@ -1,39 +1,78 @@
-"""A kubelet by script: the parts of the recordings' one that controllers can see (phase, readiness, addresses).
+"""The recordings' script kubelet (tests/golden/l2 README): input of the replays, not truth.
 
-Behaviour follows tests/golden/l2 (README: script kubelet): images that cannot be pulled, `sim/` annotations, manual
-start, held termination, crashes.
+Images that cannot be pulled, `sim/` annotations, manual start, held termination, crashes, nodes that go down.
 """
 
-from env_core.apiserver.request import Options
+import re
+
+from env_core.apiserver.client import ApiClient
+from env_core.apiserver.request import ADMIN, Options
 from env_core.sim.timefmt import rfc3339
+from tests.controllers.script_status import FINISHED, Container, Events, canonical, digest, status_of, tagged
+
+PULLED = 'Successfully pulled image "%s" in 512ms (512ms including waiting). Image size: 72950530 bytes.'  # recorded
+PRESENT = 'Container image "%s" already present on machine and can be accessed by the pod'
+LOW = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 51200Ki. "
+EVENTS_MS = 20
+"""From a container's first event to the status that says that it runs."""
+UNKNOWN = {
+    "exitCode": 137,
+    "reason": "ContainerStatusUnknown",
+    "message": "The container could not be located when the pod was terminated",
+    "startedAt": None,
+    "finishedAt": None,
+}
+PROBES = {"Readiness": "readinessProbe", "Liveness": "livenessProbe", "Startup": "startupProbe"}
+REFERENCES = (("configmaps", "configmap", "ConfigMap"), ("secrets", "secret", "Secret"))
+
+
+class Script:
+    """What a recording tells beforehand of the n-th pod of a name; here: nothing."""
+
+    def address(self, name, number):
+        """Return the pod's address."""
+        return f"10.244.{number % 250}.{sum(name.encode()) % 250 + 1}"
+
+    def started(self, name, number):
+        """Return how long after its creation the pod ran, and when; both in ms, None if it did not."""
+        return
+
+    def container_id(self, name, number, container, restarts):
+        """Return the id of a container, "" if none is recorded."""
+        return ""
 
 
 class Record:
-    def __init__(self, pod, ip):
+    def __init__(self, pod, ip, number, now):
         metadata = pod["metadata"]
         self.namespace, self.name, self.uid = metadata["namespace"], metadata["name"], metadata["uid"]
+        self.number = number
         self.node = pod["spec"]["nodeName"]
         self.ip = ip
         self.phase = "Pending"
-        self.states = {}
-        self.ready = {}
-        self.restarts = {}
-        self.backed_off = {}
-        self.is_started = self.is_killing = self.is_held = False
-        self.started = ""
+        self.started = now
+        self.containers = {}
+        self.images = {}
+        self.is_started = self.has_sandbox = self.is_killing = self.is_held = False
 
 
 class ScriptKubelet:
-    def __init__(self, world, address_of, started):
+    def __init__(self, world, script=None):
         self.world = world
-        self.address_of = address_of
-        self.started = started
+        self.api = ApiClient(world.server, ADMIN, "kubelet")
+        self.script = script or Script()
+        self.events = Events(self.api, lambda: world.now_ms)
         self.records = {}
         self.begun = {}
+        self.numbers = {}
         self.modes = {}
         self.down = set()
         self.nodes = set()
         world.listeners.append(self._on_write)
+
+    @property
+    def now(self):
+        return rfc3339(self.world.now_ms)
 
     # Watching
 
@@ -44,7 +83,9 @@ class ScriptKubelet:
         uid = pod["metadata"]["uid"]
         node = pod["spec"].get("nodeName")
         if event.type == "ADDED":
-            self.begun[uid] = self.world.now_ms
+            name = event.ref.name
+            self.numbers[name] = self.numbers.get(name, 0) + 1
+            self.begun[uid] = (self.world.now_ms, self.numbers[name])
         if event.type == "DELETED":
             self.records.pop(uid, None)
             return
@@ -56,24 +97,29 @@ class ScriptKubelet:
         metadata = pod["metadata"]
         uid = metadata["uid"]
         record = self.records.get(uid)
+        is_going = "deletionTimestamp" in metadata
         if record is None:
-            if (pod.get("status") or {}).get("phase") in (
-                "Succeeded",
-                "Failed",
-            ) and "deletionTimestamp" not in metadata:
+            if (pod.get("status") or {}).get("phase") in FINISHED and not is_going:
                 return
-            ip = "127.0.0.1" if pod["spec"].get("hostNetwork") else self.address_of(metadata["name"])
-            record = self.records[uid] = Record(pod, ip)
-            record.started = rfc3339(self.world.now_ms)
-            if "deletionTimestamp" not in metadata:
+            number = self.begun.get(uid, (0, 1))[1]
+            address = self.script.address(metadata["name"], number)
+            ip = "127.0.0.1" if pod["spec"].get("hostNetwork") else address
+            record = self.records[uid] = Record(pod, ip, number, self.now)
+            if not is_going:
                 self.world.later(20, lambda: self._begin(uid))
-        if "deletionTimestamp" in metadata and not record.is_killing:
+        if is_going and not record.is_killing:
             record.is_killing = True
             self.world.later(20, lambda: self._kill(uid))
+        elif record.is_started and not record.is_killing:
+            for container in pod["spec"]["containers"]:
+                name, image = container["name"], container["image"]
+                if record.images.get(name, image) != image:
+                    record.images[name] = image
+                    self.world.later(20, lambda name=name: self._change_image(uid, name))
 
-    def _live(self, uid):
+    def _live(self, uid, *, may_be_killing=False):
         record = self.records.get(uid)
-        if record is None:
+        if record is None or (record.is_killing and not may_be_killing):
             return None, None
         pod = self.world.store.get("pods", record.namespace, record.name)
         if pod is None or pod["metadata"]["uid"] != uid:
@@ -84,50 +130,66 @@ class ScriptKubelet:
     def _annotation(pod, key, default=None):
         return (pod["metadata"].get("annotations") or {}).get(key, default)
 
+    def _is_ready(self, pod):
+        return self._annotation(pod, "sim/ready", "true") == "true"
+
+    def _tell(self, pod, kind, reason, message, field=""):
+        self.events.tell(pod, kind, reason, message, field)
+
     # Life of a pod
 
     def _begin(self, uid):
-        record, pod = self._live(uid)
+        record, pod = self._live(uid, may_be_killing=True)
         if record is None:
             return
-        for container in (*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"]):
-            record.states[container["name"]] = {"waiting": {"reason": "ContainerCreating"}}
+        inits = pod["spec"].get("initContainers") or ()
+        for container in inits:
+            record.containers[container["name"]] = Container("PodInitializing")
+        for container in pod["spec"]["containers"]:
+            record.containers[container["name"]] = Container(
+                "PodInitializing" if inits else "ContainerCreating"
+            )
         self._push(uid)
         if self.modes.get(record.namespace, {}).get("start") != "manual":
             delay_ms = int(float(self._annotation(pod, "sim/delay", "0.06")) * 1000)
             # The recorded pods did not all start in the same millisecond.
-            after_ms = self.started.get(record.name, (9999, 0))[0]
-            if after_ms < 2000 and not pod["spec"].get("initContainers"):
-                delay_ms = max(self.begun.get(uid, self.world.now_ms) + after_ms - self.world.now_ms, 1)
+            known = self.script.started(record.name, record.number)
+            if known is not None and known[0] < 2000 and not inits:
+                begun_ms = self.begun.get(uid, (self.world.now_ms, 1))[0]
+                delay_ms = max(begun_ms + known[0] - EVENTS_MS - self.world.now_ms, 1)
             self.world.later(delay_ms, lambda: self._start(uid))
 
     def _start(self, uid):
         record, pod = self._live(uid)
-        if record is None or record.is_killing:
+        if record is None:
             return
         for volume in pod["spec"].get("volumes") or ():
-            for source, resource, key in (
-                ("configMap", "configmaps", "name"),
-                ("secret", "secrets", "secretName"),
+            for source, resource, key, kind in (
+                ("configMap", "configmaps", "name", "configmap"),
+                ("secret", "secrets", "secretName", "secret"),
             ):
-                if source in volume and not volume[source].get("optional"):
-                    if self.world.store.get(resource, record.namespace, volume[source][key]) is None:
-                        return
-        record.is_started = True
+                if source not in volume or volume[source].get("optional"):
+                    continue
+                wanted = volume[source][key]
+                if self.world.store.get(resource, record.namespace, wanted) is None:
+                    text = f'MountVolume.SetUp failed for volume "{volume["name"]}" : {kind} "{wanted}" not found'
+                    self._tell(pod, "Warning", "FailedMount", text)
+                    return
+        record.is_started = record.has_sandbox = True
         self._initialise(uid, 0)
 
     def _initialise(self, uid, index):
         record, pod = self._live(uid)
-        if record is None or record.is_killing:
+        if record is None:
             return
         rows = pod["spec"].get("initContainers") or ()
         while index < len(rows):
             container = rows[index]
-            if not self._run(record, pod, container):
+            if not self._run(record, pod, container, "initContainers"):
                 self._push(uid)
                 return
             if container.get("restartPolicy") == "Always":
-                record.ready[container["name"]] = True
+                record.containers[container["name"]].ready = True
                 index += 1
                 continue
             code = self._annotation(pod, f"sim/exit.{container['name']}", "0")
@@ -137,26 +199,24 @@ class ScriptKubelet:
             return
         has_probe = False
         for container in pod["spec"]["containers"]:
-            if self._run(record, pod, container):
+            if self._run(record, pod, container, "containers"):
                 if container.get("readinessProbe"):
                     has_probe = True
                 else:
-                    record.ready[container["name"]] = self._annotation(pod, "sim/ready", "true") == "true"
-        if any("running" in state for state in record.states.values()):
+                    record.containers[container["name"]].ready = self._is_ready(pod)
+        if any(each.is_in("running") for each in record.containers.values()):
             record.phase = "Running"
-        self._push(uid)
+        self.world.later(EVENTS_MS, lambda: self._push(uid))
         if has_probe:
-            self.world.later(100, lambda: self._probe(uid))
+            self.world.later(EVENTS_MS + 100, lambda: self._probe(uid))
         for container in pod["spec"]["containers"]:
-            self._plan_exit(uid, pod, container["name"])
+            if record.containers[container["name"]].is_in("running"):
+                self._plan_exit(uid, pod, container["name"])
 
     def _plan_exit(self, uid, pod, name):
-        record = self.records[uid]
-        if "running" not in record.states[name]:
-            return
         code = self._exit_code(pod, name)
         if code is not None:
-            self.world.later(300, lambda: self._exit(uid, name, code))
+            self.world.later(EVENTS_MS + 300, lambda: self._exit(uid, name, code))
 
     def _exit_code(self, pod, name):
         index = self._annotation(pod, "batch.kubernetes.io/job-completion-index")
@@ -173,191 +233,296 @@ class ScriptKubelet:
 
     def _leave_init(self, uid, index, code):
         record, pod = self._live(uid)
-        if record is None or record.is_killing:
+        if record is None:
             return
-        name = pod["spec"]["initContainers"][index]["name"]
-        record.states[name] = {"terminated": {"exitCode": code}}
+        container = pod["spec"]["initContainers"][index]
+        known = record.containers[container["name"]]
+        ended = known.end(code, self.now)
         if code == 0:
-            record.ready[name] = True
+            known.ready = True
             self._initialise(uid, index + 1)
             return
         if pod["spec"].get("restartPolicy") == "Never":
             record.phase = "Failed"
-        elif not record.restarts.get(name):
-            record.restarts[name] = 1
+            self._push(uid)
+            return
+        known.ready = False
+        known.last = ended
+        if known.restarts == 0:
+            known.restarts = 1
             self._initialise(uid, index)
             return
-        else:
-            record.states[name] = {"waiting": {"reason": "CrashLoopBackOff"}}
+        self._back_off(record, pod, container, "initContainers")
         self._push(uid)
 
     def _probe(self, uid):
         record, pod = self._live(uid)
-        if record is None or record.is_killing:
+        if record is None:
             return
+        is_ready = self._is_ready(pod)
         for container in pod["spec"]["containers"]:
-            if container.get("readinessProbe") and "running" in record.states[container["name"]]:
-                record.ready[container["name"]] = self._annotation(pod, "sim/ready", "true") == "true"
+            known = record.containers[container["name"]]
+            if container.get("readinessProbe") and known.is_in("running"):
+                known.ready = is_ready
+                if not is_ready:
+                    self._tell_unhealthy(record, pod, container, "Readiness")
         self._push(uid)
 
-    def _exit(self, uid, name, code):
-        record, pod = self._live(uid)
-        if record is None or record.is_killing:
-            return
-        record.states[name] = {"terminated": {"exitCode": code}}
-        record.ready[name] = False
-        policy = pod["spec"].get("restartPolicy")
-        if policy == "Always" or (policy == "OnFailure" and code):
-            self._push(uid)
-            if not record.backed_off.get(name):
-                record.backed_off[name] = True
-                self.world.later(150, lambda: self._restart(uid, name))
-            else:
-                self.world.later(150, lambda: self._back_off(uid, name))
-            return
-        codes = [record.states[each["name"]].get("terminated") for each in pod["spec"]["containers"]]
-        if all(codes):
-            record.phase = "Failed" if any(each["exitCode"] for each in codes) else "Succeeded"
-        self._push(uid)
+    def _tell_unhealthy(self, record, pod, container, kind):
+        probe = container.get(PROBES[kind]) or {}
+        text = f"{kind} probe failed: "
+        if "httpGet" in probe:
+            text += "HTTP probe failed with statuscode: 503"
+        elif "tcpSocket" in probe:
+            text += f"dial tcp {record.ip}:{probe['tcpSocket']['port']}: connect: connection refused"
+        elif "grpc" in probe:
+            text += 'service unhealthy (responded with "NOT_SERVING")'
+        self._tell(pod, "Warning", "Unhealthy", text, f"spec.containers{{{container['name']}}}")
 
-    def _back_off(self, uid, name):
-        record, _ = self._live(uid)
-        if record is not None and not record.is_killing:
-            record.states[name] = {"waiting": {"reason": "CrashLoopBackOff"}}
-            self._push(uid)
-
-    def _restart(self, uid, name):
-        record, pod = self._live(uid)
-        if record is None or record.is_killing:
-            return
-        container = next(each for each in pod["spec"]["containers"] if each["name"] == name)
-        record.restarts[name] = record.restarts.get(name, 0) + 1
-        if self._run(record, pod, container):
-            if container.get("readinessProbe"):
-                self.world.later(100, lambda: self._probe(uid))
-            else:
-                record.ready[name] = self._annotation(pod, "sim/ready", "true") == "true"
-            record.phase = "Running"
-        self._push(uid)
-        self._plan_exit(uid, pod, name)
-
-    def _run(self, record, pod, container):
-        name, image = container["name"], container["image"]
-        low = image.lower()
-        is_bad = "nope" in low or "does-not-exist" in low or low.endswith(":bad") or "private" in low
-        never = container.get("imagePullPolicy") == "Never" and (is_bad or "never" in low)
-        if image.split(":")[0] != image.split(":")[0].lower() or is_bad or never:
-            record.states[name] = {"waiting": {"reason": "ErrImagePull"}}
-            if is_bad and not never:
-                self.world.later(150, lambda: self._push(record.uid))
-            return False
-        for entry in container.get("env") or ():
-            for source, resource in (("configMapKeyRef", "configmaps"), ("secretKeyRef", "secrets")):
-                reference = (entry.get("valueFrom") or {}).get(source)
-                if reference and not reference.get("optional"):
-                    found = self.world.store.get(resource, record.namespace, reference["name"])
-                    if found is None or reference["key"] not in {
-                        **(found.get("data") or {}),
-                        **(found.get("binaryData") or {}),
-                    }:
-                        record.states[name] = {"waiting": {"reason": "CreateContainerConfigError"}}
-                        return False
-        for entry in container.get("envFrom") or ():
-            for source, resource in (("configMapRef", "configmaps"), ("secretRef", "secrets")):
-                if source in entry and not entry[source].get("optional"):
-                    if self.world.store.get(resource, record.namespace, entry[source]["name"]) is None:
-                        record.states[name] = {"waiting": {"reason": "CreateContainerConfigError"}}
-                        return False
-        record.states[name] = {"running": {}}
-        return True
-
-    def _kill(self, uid):
+    def _exit(self, uid, name, code, reason=None):
         record, pod = self._live(uid)
         if record is None:
             return
-        is_running = any("running" in state for state in record.states.values())
+        known = record.containers[name]
+        if self._annotation(pod, "sim/oom") == "true" or reason == "OOMKilled":
+            known.is_out_of_memory = True
+        ended = known.end(code, self.now, reason)
+        known.ready = False
+        policy = pod["spec"].get("restartPolicy")
+        if policy == "Always" or (policy == "OnFailure" and code):
+            self._push(uid)
+            known.last = ended
+            known.crashes += 1
+            act = self._restart if known.crashes == 1 else self._enter_back_off
+            self.world.later(150, lambda: act(uid, name))
+            return
+        rows = [record.containers[each["name"]] for each in pod["spec"]["containers"]]
+        if all(each.is_in("terminated") for each in rows):
+            has_failed = any(each.state["terminated"]["exitCode"] for each in rows)
+            record.phase = "Failed" if has_failed else "Succeeded"
+        self._push(uid)
+
+    def _enter_back_off(self, uid, name):
+        record, pod = self._live(uid)
+        if record is not None:
+            container = next(each for each in pod["spec"]["containers"] if each["name"] == name)
+            self._back_off(record, pod, container, "containers")
+            self._push(uid)
+
+    def _back_off(self, record, pod, container, field):
+        name = container["name"]
+        known = record.containers[name]
+        seconds = known.back_off_s = min(known.back_off_s * 2, 300)
+        wait = f"{seconds}s" if seconds < 60 else f"{seconds // 60}m{seconds % 60}s"
+        full = f"{record.name}_{record.namespace}({record.uid})"
+        message = f"back-off {wait} restarting failed container={name} pod={full}"
+        known.state = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
+        text = f"Back-off restarting failed container {name} in pod {full}"
+        self._tell(pod, "Warning", "BackOff", text, f"spec.{field}{{{name}}}")
+
+    def _restart(self, uid, name):
+        record, pod = self._live(uid)
+        if record is None:
+            return
+        inits = [each["name"] for each in pod["spec"].get("initContainers") or ()]
+        known = record.containers[name]
+        known.restarts += 1
+        if name in inits:
+            index = inits.index(name)
+            self._run(record, pod, pod["spec"]["initContainers"][index], "initContainers")
+            self._push(uid)
+            code = int(self._annotation(pod, f"sim/exit.{name}", "0"))
+            self.world.later(100, lambda: self._leave_init(uid, index, code))
+            return
+        container = next(each for each in pod["spec"]["containers"] if each["name"] == name)
+        self._run(record, pod, container, "containers")
+        if container.get("readinessProbe"):
+            self.world.later(100, lambda: self._probe(uid))
+        else:
+            known.ready = self._is_ready(pod)
+        self._push(uid)
+        self._plan_exit(uid, pod, name)
+
+    def _change_image(self, uid, name):
+        record, pod = self._live(uid)
+        if record is None:
+            return
+        container = next(each for each in pod["spec"]["containers"] if each["name"] == name)
+        text = f"Container {name} definition changed, will be restarted"
+        self._tell(pod, "Normal", "Killing", text, f"spec.containers{{{name}}}")
+        known = record.containers[name]
+        known.last = known.end(0, self.now, "Completed")
+        known.restarts += 1
+        self._run(record, pod, container, "containers")
+        self._push(uid)
+
+    # Starting a container
+
+    def _run(self, record, pod, container, field):
+        name, image = container["name"], container["image"]
+        known = record.containers[name]
+        record.images[name] = image
+        where = f"spec.{field}{{{name}}}"
+        if not self._has_image(record, pod, container, known, where):
+            return False
+        problem = self._missing_reference(record, container)
+        if problem:
+            self._tell(pod, "Warning", "Failed", f"Error: {problem}", where)
+            known.state = {"waiting": {"reason": "CreateContainerConfigError", "message": problem}}
+            return False
+        recorded = self.script.container_id(record.name, record.number, name, known.restarts)
+        known.id = recorded or "containerd://" + digest(f"{record.uid}/{name}/{known.restarts}")
+        self._tell(pod, "Normal", "Created", "Container created", where)
+        self._tell(pod, "Normal", "Started", "Container started", where)
+        known.state = {"running": {"startedAt": self.now}}
+        return True
+
+    def _has_image(self, record, pod, container, known, where):
+        image, policy = container["image"], container.get("imagePullPolicy", "IfNotPresent")
+        low, repository = image.lower(), image.split(":")[0]
+        is_private = "private" in low
+        is_bad = "nope" in low or "does-not-exist" in low or low.endswith(":bad") or is_private
+
+        def refuse(reason, message, first=None):
+            self._tell(pod, "Warning", first or reason, message, where)
+            self._tell(pod, "Warning", "Failed", f"Error: {reason}", where)
+            known.state = {"waiting": {"reason": reason, "message": message}}
+            return False
+
+        if re.search("[A-Z ]", repository):
+            text = (
+                f'Failed to apply default image tag "{image}": couldn\'t parse image name "{image}": '
+                f"invalid reference format: repository name ({repository}) must be lowercase"
+            )
+            return refuse("InvalidImageName", text, "InspectFailed")
+        if policy == "Never" and (is_bad or "never" in low):
+            text = f'Container image "{image}" is not present with pull policy of Never'
+            return refuse("ErrImageNeverPull", text)
+        if is_bad:
+            self._refuse_pull(record, pod, container["name"], image, where, is_private=is_private)
+            return False
+        if policy == "Always":
+            self._tell(pod, "Normal", "Pulling", f'Pulling image "{tagged(image)}"', where)
+            self._tell(pod, "Normal", "Pulled", PULLED % tagged(image), where)
+        else:
+            self._tell(pod, "Normal", "Pulled", PRESENT % image, where)
+        return True
+
+    def _refuse_pull(self, record, pod, name, image, where, *, is_private):
+        full = canonical(image)
+        code, why = "NotFound", f"{full}: not found"
+        if is_private:
+            code = "Unknown"
+            why = (
+                "pull access denied, repository does not exist or may require authorization: "
+                "server message: insufficient_scope: authorization failed"
+            )
+        error = (
+            f'rpc error: code = {code} desc = failed to pull and unpack image "{full}": '
+            f'failed to resolve reference "{full}": {why}'
+        )
+        shown = tagged(image)
+        self._tell(pod, "Normal", "Pulling", f'Pulling image "{shown}"', where)
+        self._tell(pod, "Warning", "Failed", f'Failed to pull image "{shown}": {error}', where)
+        self._tell(pod, "Warning", "Failed", "Error: ErrImagePull", where)
+        known = record.containers[name]
+        known.state = {"waiting": {"reason": "ErrImagePull", "message": error}}
+        known.pull_error = error
+        self.world.later(150, lambda: self._back_off_pull(record.uid, name, shown, where))
+
+    def _back_off_pull(self, uid, name, shown, where):
+        record, pod = self._live(uid)
+        if record is None or not record.containers[name].is_in("waiting"):
+            return
+        known = record.containers[name]
+        self._tell(pod, "Normal", "BackOff", f'Back-off pulling image "{shown}"', where)
+        self._tell(pod, "Warning", "Failed", "Error: ImagePullBackOff", where)
+        message = f'Back-off pulling image "{shown}": ErrImagePull: {known.pull_error}'
+        known.state = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
+        self._push(uid)
+
+    def _missing_reference(self, record, container):
+        namespace, store = record.namespace, self.world.store
+        for entry in container.get("env") or ():
+            for resource, kind, title in REFERENCES:
+                reference = (entry.get("valueFrom") or {}).get(f"{title[0].lower()}{title[1:]}KeyRef")
+                if not reference or reference.get("optional"):
+                    continue
+                found = store.get(resource, namespace, reference["name"])
+                if found is None:
+                    return f'{kind} "{reference["name"]}" not found'
+                if reference["key"] not in {**(found.get("data") or {}), **(found.get("binaryData") or {})}:
+                    where = f"{title} {namespace}/{reference['name']}"
+                    return f"couldn't find key {reference['key']} in {where}"
+        for entry in container.get("envFrom") or ():
+            for resource, kind, title in REFERENCES:
+                reference = entry.get(f"{title[0].lower()}{title[1:]}Ref")
+                if reference and not reference.get("optional"):
+                    if store.get(resource, namespace, reference["name"]) is None:
+                        return f'{kind} "{reference["name"]}" not found'
+        return ""
+
+    def _repull(self, uid, name):
+        record, pod = self._live(uid)
+        if record is None:
+            return
+        for field in ("initContainers", "containers"):
+            for container in pod["spec"].get(field) or ():
+                if container["name"] == name:
+                    if self._run(record, pod, container, field) and field == "containers":
+                        record.containers[name].ready = self._is_ready(pod)
+                        record.phase = "Running"
+                    self._push(uid)
+
+    # Stopping
+
+    def _kill(self, uid):
+        record, pod = self._live(uid, may_be_killing=True)
+        if record is None:
+            return
+        running = [name for name, each in record.containers.items() if each.is_in("running")]
+        for field in ("containers", "initContainers"):
+            for container in pod["spec"].get(field) or ():
+                name = container["name"]
+                if name in running:
+                    self._tell(
+                        pod, "Normal", "Killing", f"Stopping container {name}", f"spec.{field}{{{name}}}"
+                    )
         mode = self.modes.get(record.namespace, {}).get("term")
-        if is_running and (mode == "hold" or self._annotation(pod, "sim/term") == "hold"):
+        if running and (mode == "hold" or self._annotation(pod, "sim/term") == "hold"):
             record.is_held = True
             return
-        self.world.later(150 if is_running else 20, lambda: self._finish(uid))
+        self.world.later(150 if running else 20, lambda: self._finish(uid))
 
     def _finish(self, uid):
-        record, pod = self._live(uid)
+        record, pod = self._live(uid, may_be_killing=True)
         if record is None or record.node in self.down:
             return
         code = 0 if pod["spec"].get("restartPolicy") == "Always" else 143
-        for name, state in record.states.items():
-            if "running" in state:
-                record.states[name] = {"terminated": {"exitCode": code}}
-                record.ready[name] = False
-            elif "waiting" in state and record.is_started:
-                record.states[name] = {"terminated": {"exitCode": 137}}
-        if record.states and record.phase not in ("Failed", "Succeeded"):
+        for known in record.containers.values():
+            if known.is_in("running"):
+                known.end(code, self.now)
+                known.ready = False
+            elif known.is_in("waiting") and record.is_started:
+                known.state = {"terminated": UNKNOWN}
+        if record.containers and record.phase not in FINISHED:
             codes = [
-                (state.get("terminated") or {"exitCode": 1})["exitCode"] for state in record.states.values()
+                (each.state.get("terminated") or {"exitCode": 1})["exitCode"]
+                for each in record.containers.values()
             ]
             record.phase = "Failed" if any(codes) else "Succeeded"
-        if record.states:
+        record.has_sandbox = False
+        if record.containers:
             self._push(uid)
         options = Options(grace_period_seconds=0, precondition_uid=uid)
-        self.world.api.delete("pods", record.namespace, record.name, options)
-
-    # Status
+        self.api.delete("pods", record.namespace, record.name, options)
 
     def _push(self, uid):
-        record, pod = self._live(uid)
+        record, pod = self._live(uid, may_be_killing=True)
         if record is None or record.node in self.down:
             return
-        self.world.api.update_status("pods", record.namespace, {**pod, "status": self._status(record, pod)})
-
-    def _status(self, record, pod):
-        old = pod.get("status") or {}
-        now = rfc3339(self.world.now_ms)
-        known = {entry["type"]: entry for entry in old.get("conditions") or ()}
-        unready = [each["name"] for each in pod["spec"]["containers"] if not record.ready.get(each["name"])]
-        gates = [gate["conditionType"] for gate in pod["spec"].get("readinessGates") or ()]
-        is_over = record.phase in ("Succeeded", "Failed")
-        is_ready = not unready and not is_over
-        fresh = []
-
-        def say(type_, value):
-            status = "True" if value else "False"
-            before = known.pop(type_, None)
-            since = before["lastTransitionTime"] if before and before["status"] == status else now
-            fresh.append(
-                {"type": type_, "status": status, "lastProbeTime": None, "lastTransitionTime": since}
-            )
-
-        gated = all(known.get(gate, {}).get("status") == "True" for gate in gates)
-        say("Initialized", True)
-        say("Ready", is_ready and gated)
-        say("ContainersReady", is_ready)
-        say("PodScheduled", True)
-        statuses = [
-            {
-                "name": each["name"],
-                "image": each["image"],
-                "imageID": "",
-                "ready": bool(record.ready.get(each["name"])),
-                "restartCount": record.restarts.get(each["name"], 0),
-                "state": record.states.get(each["name"], {}),
-                "lastState": {},
-            }
-            for each in pod["spec"]["containers"]
-        ]
-        status = {
-            **{key: old[key] for key in ("reason", "message", "qosClass") if key in old},
-            "phase": record.phase,
-            "startTime": record.started,
-            "hostIP": "127.0.0.1",
-            "conditions": [*fresh, *known.values()],
-            "containerStatuses": statuses,
-        }
-        if record.is_started:
-            status["podIP"] = record.ip
-            status["podIPs"] = [{"ip": record.ip}]
-        return status
+        status = status_of(pod, record, self.world.now_ms)
+        self.api.update_status("pods", record.namespace, {**pod, "status": status})
 
     # Script
 
@@ -384,7 +549,7 @@ class ScriptKubelet:
         name = action["node"]
         if kind == "node_down":
             node = self.world.store.get("nodes", "", name)
-            self.world.api.update_status("nodes", "", self.heartbeat(node, self.world.now_ms))
+            self.api.update_status("nodes", "", self.heartbeat(node, self.world.now_ms))
             self.down.add(name)
         elif kind == "node_up":
             self.down.discard(name)
@@ -395,7 +560,7 @@ class ScriptKubelet:
             self.add_node(name, **action.get("args", {}))
         elif kind == "del_node":
             self.nodes.discard(name)
-            self.world.api.delete("nodes", "", name)
+            self.api.delete("nodes", "", name)
         else:
             self.node_status(name, **action.get("args", {}))
 
@@ -407,14 +572,8 @@ class ScriptKubelet:
         if action.get("pod"):
             pods = [pod for pod in pods if pod["metadata"]["name"] == action["pod"]]
         if selector and not selector.startswith("*"):
-            wanted = dict(pair.split("=") for pair in selector.split(","))
-            pods = [
-                pod
-                for pod in pods
-                if all(
-                    (pod["metadata"].get("labels") or {}).get(key) == value for key, value in wanted.items()
-                )
-            ]
+            wanted = dict(pair.split("=") for pair in selector.split(",")).items()
+            pods = [pod for pod in pods if wanted <= (pod["metadata"].get("labels") or {}).items()]
         pods.sort(key=lambda pod: (pod["metadata"]["creationTimestamp"], pod["metadata"]["name"]))
         index = action.get("index")
         if index is not None:
@@ -429,35 +588,52 @@ class ScriptKubelet:
         name = action.get("container") or pod["spec"]["containers"][0]["name"]
         if kind == "start":
             if not record.is_started:
-                at_ms = self.started.get(record.name, (0, 0))[1]
-                delay_ms = at_ms - self.world.now_ms
+                known = self.script.started(record.name, record.number)
+                delay_ms = known[1] - EVENTS_MS - self.world.now_ms if known is not None else 0
                 self.world.later(delay_ms if 0 < delay_ms < 1000 else 10, lambda: self._start(uid))
         elif kind == "crash":
-            self.world.later(10, lambda: self._exit(uid, name, action.get("exit", 1)))
+            code, reason = action.get("exit", 1), action.get("reason")
+            self.world.later(10, lambda: self._exit(uid, name, code, reason))
         elif kind == "complete":
             self.world.later(10, lambda: self._exit(uid, name, action.get("exit", 0)))
         elif kind == "liveness":
-            self.world.later(10, lambda: self._exit(uid, name, 137))
+            container = next(each for each in pod["spec"]["containers"] if each["name"] == name)
+            self._tell_unhealthy(record, pod, container, "Liveness")
+            text = f"Container {name} failed liveness probe, will be restarted"
+            self._tell(pod, "Normal", "Killing", text, f"spec.containers{{{name}}}")
+            self.world.later(10, lambda: self._exit(uid, name, 137, "Error"))
         elif kind == "tick":
-            for each, state in record.states.items():
-                if "waiting" in state:
-                    self.world.later(10, lambda each=each: self._restart(uid, each))
+            self._tick(record)
         elif kind == "ready":
             for each in pod["spec"]["containers"]:
                 if action.get("container") in (None, each["name"]):
-                    record.ready[each["name"]] = action["ready"]
+                    record.containers[each["name"]].ready = action["ready"]
+                    if not action["ready"] and each.get("readinessProbe"):
+                        self._tell_unhealthy(record, pod, each, "Readiness")
             self.world.later(10, lambda: self._push(uid))
         elif kind == "evict":
-            record.phase = "Failed"
-            for each in pod["spec"]["containers"]:
-                record.states[each["name"]] = {"terminated": {"exitCode": 137}}
-                record.ready[each["name"]] = False
-            status = {"phase": "Failed", "reason": "Evicted", "message": action.get("message", "")}
-            metadata = pod["metadata"]
-            self.world.api.patch(
-                "pods", metadata["namespace"], metadata["name"], {"status": status}, subresource="status"
-            )
-            self._push(uid)
+            self._evict(record, pod, action.get("message", LOW))
+
+    def _tick(self, record):
+        for name, known in record.containers.items():
+            reason = known.waiting_reason()
+            if reason == "CrashLoopBackOff":
+                self.world.later(10, lambda name=name: self._restart(record.uid, name))
+            elif reason in ("ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError"):
+                self.world.later(10, lambda name=name: self._repull(record.uid, name))
+
+    def _evict(self, record, pod, message):
+        record.phase = "Failed"
+        self._tell(pod, "Warning", "Evicted", message)
+        for each in pod["spec"]["containers"]:
+            where = f"spec.containers{{{each['name']}}}"
+            self._tell(pod, "Normal", "Killing", f"Stopping container {each['name']}", where)
+            known = record.containers[each["name"]]
+            known.end(137, self.now, "Error")
+            known.ready = False
+        status = {"phase": "Failed", "reason": "Evicted", "message": message}
+        self.api.patch("pods", record.namespace, record.name, {"status": status}, subresource="status")
+        self._push(record.uid)
 
     # Nodes
 
@@ -499,21 +675,47 @@ class ScriptKubelet:
             },
             "spec": {"taints": taints} if taints else {},
         }
-        created = self.world.api.create("nodes", "", body)
+        created = self.api.create("nodes", "", body)
         self.nodes.add(name)
+        machine = digest(name)
         status = {
             "capacity": capacity,
             "allocatable": capacity,
             "conditions": self._conditions(unready=unready),
+            "addresses": [
+                {"type": "InternalIP", "address": "127.0.0.1"},
+                {"type": "Hostname", "address": name},
+            ],
+            "declaredFeatures": ["ExtendWebSocketsToKubelet"],
+            "nodeInfo": {
+                "machineID": machine[:32],
+                "systemUUID": f"{machine[:8]}-0000-4000-8000-000000000000",
+                "bootID": f"{machine[:8]}-0000-4000-9000-000000000000",
+                "kernelVersion": "6.8.0-60-generic",
+                "osImage": "Ubuntu 24.04.2 LTS",
+                "containerRuntimeVersion": "containerd://2.1.4",
+                "kubeletVersion": "v1.37.2",
+                "kubeProxyVersion": "",
+                "operatingSystem": "linux",
+                "architecture": "amd64",
+            },
         }
-        self.world.api.update_status("nodes", "", {**created, "status": status})
+        self.api.update_status("nodes", "", {**created, "status": status})
+        self.events.tell_of_node(name, "Starting", "Starting kubelet.")
+        for reason in (
+            "NodeHasSufficientMemory",
+            "NodeHasNoDiskPressure",
+            "NodeHasSufficientPID",
+            "NodeReady",
+        ):
+            self.events.tell_of_node(name, reason, f"Node {name} status is now: {reason}")
 
     def node_status(self, name, **arguments):
         node = self.world.store.get("nodes", "", name)
         if node is None:
             return
         status = {**node["status"], "conditions": self._conditions(**arguments)}
-        self.world.api.update_status("nodes", "", {**node, "status": status})
+        self.api.update_status("nodes", "", {**node, "status": status})
 
     def heartbeat(self, node, now_ms):
         """Show a live node's heartbeat as now, as the API does for real kubelets."""
@@ -525,7 +727,6 @@ class ScriptKubelet:
         return {**node, "status": {**status, "conditions": fresh}}
 
     def _conditions(self, *, unready=False, pressure=None):
-        now = rfc3339(self.world.now_ms)
         rows = [
             (
                 "MemoryPressure",
@@ -558,8 +759,8 @@ class ScriptKubelet:
                 "status": status,
                 "reason": reason,
                 "message": message,
-                "lastHeartbeatTime": now,
-                "lastTransitionTime": now,
+                "lastHeartbeatTime": self.now,
+                "lastTransitionTime": self.now,
             }
             for type_, status, reason, message in rows
         ]

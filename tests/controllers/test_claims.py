@@ -11,18 +11,14 @@ class Town:
 
     def __init__(self, nodes=3):
         self.world = World()
-        self.kubelet = ScriptKubelet(self.world, self._address, {})
+        self.kubelet = ScriptKubelet(self.world)
         self.world.server.views = {"nodes": self.kubelet.heartbeat}
         self.world.listeners.append(self._schedule)
         self.nodes = [f"node-{index}" for index in range(nodes)]
-        self._dealt = self._addresses = 0
+        self._dealt = 0
         for name in self.nodes:
             self.kubelet.add_node(name)
         self.world.advance(100)
-
-    def _address(self, _name):
-        self._addresses += 1
-        return f"10.244.{self._addresses // 250}.{self._addresses % 250 + 1}"
 
     def _schedule(self, event):
         if event.ref.resource != "pods" or event.type != "ADDED" or event.object["spec"].get("nodeName"):

@@ -22,6 +22,7 @@ from env_core.kinds import namespace as namespace_kind
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
 from env_core.sim.state import State
+from tests.networks import connect
 
 EPOCH_MS = 1_767_603_600_000
 
@@ -55,8 +56,8 @@ def controllers():
 def routes():
     found = {}
     for controller in controllers().values():
-        for resource, mapper in controller.watches:
-            found.setdefault(resource, []).append((controller, mapper))
+        for resource, delay_ms, mapper in controller.routes():
+            found.setdefault(resource, []).append((controller, delay_ms, mapper))
     return found
 
 
@@ -74,6 +75,7 @@ class World:
             admission=admission(),
             virtual=virtual.VIRTUAL,
         )
+        connect(self.server, self.state)
         self.api = ApiClient(self.server, ADMIN)
         self.components = {}
         self.listeners = []
@@ -110,13 +112,13 @@ class World:
             return
         resource = event.ref.resource
         watched = resource if self.server.registry.is_builtin(resource) else CUSTOM_RESOURCES
-        for controller, mapper in routes().get(watched, ()):
+        for controller, delay_ms, mapper in routes().get(watched, ()):
             component = self.component(controller)
             keys = list(mapper(event.object, component))
             if event.old is not None and event.type == "MODIFIED":
                 keys += mapper(event.old, component)
             for key in keys:
-                at_ms = self.loop.now_ms + controller.delay_ms
+                at_ms = self.loop.now_ms + delay_ms
                 self.loop.wake(at_ms, "controller", (controller.name, key.namespace, key.name))
         for listener in self.listeners:
             listener(event)

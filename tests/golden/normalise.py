@@ -1,10 +1,11 @@
 """Every rule by which a recorded answer and ours are made comparable; each names the sentence that allows it.
 
-The sentences are quoted from the README of the recordings' folder (oracle/l0, oracle/l2, oracle/kubelet).
+The sentences are quoted from the README of the recordings' folder (oracle/l0, oracle/l2, oracle/kubelet, oracle/promql).
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any
@@ -403,3 +404,33 @@ def facts(argv: list[str], result: tuple[int, str, str]) -> tuple[int, Any, Any]
     keep = interface_of if argv[:1] == ["explain"] else without_prose
     stdout, stderr = (keep(unordered(argv, text)) for text in texts)
     return exit_code, stdout, stderr
+
+
+def promql_result(answer: Value, order: str) -> Value:
+    """Sort the result of a query where its order is not the server's own.
+
+    promql: "`order`: `labels` (compare in order), `significant` (sort, topk, bottomk at the root: compare in order; ties
+    may swap), `any` (the server's order comes from hash maps or storage order: compare as a set)".
+    """
+    result = answer.get("result")
+    if not isinstance(result, list) or not result or not isinstance(result[0], dict):
+        return answer
+    if order == "any":
+        return {**answer, "result": sorted(result, key=json.dumps)}
+    if order == "significant":
+        groups = itertools.groupby(result, key=lambda each: json.dumps(each.get("value") or each.get("values")))
+        return {**answer, "result": [each for _, tied in groups for each in sorted(tied, key=json.dumps)]}
+    return answer
+
+
+def wall_clock_fields(value: Value) -> Value:
+    """Replace the fields of Prometheus's rules API that tell when and how long a real process worked.
+
+    promql: "`apiRules`/`apiAlerts`: `/api/v1/rules` and `/alerts` after the last evaluation, wall-clock fields replaced".
+    """
+    if isinstance(value, list):
+        return [wall_clock_fields(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    clock = ("evaluationTime", "lastEvaluation")
+    return {key: f"<{key}>" if key in clock else wall_clock_fields(each) for key, each in value.items()}

@@ -21,6 +21,7 @@ from env_core.sim import ids
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
 from env_core.sim.timefmt import parse_ms
+from tests.networks import connect
 
 CREATED_MS = parse_ms("2026-01-15T10:00:00Z")
 CREATED_UID = "00000000-0000-4000-8000-000000000001"
@@ -78,6 +79,7 @@ def server(
             made.store.put(resource, obj)
     if revision is not None:
         made.store.revision = revision - 1
+    connect(made)
     for obj in objects:
         kind = registry().by_gvk(obj.get("apiVersion", ""), obj.get("kind", ""))
         if kind is not None:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from env_core.scheduler._matching import tolerates, untolerated, wants_node
+from env_core.objects.node_matching import tolerates, untolerated, wants_node
 from tests.scheduler.world import World
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from env_core.apiserver import errors
 from env_core.apiserver.errors import StatusError
+from env_core.apiserver.metadata import is_name_generated
 from env_core.apiserver.plugin import Attributes
-
-_SUFFIX_LENGTH = 5
-_GENERATED_BASE_MAX = 58
 
 
 def name_of(attributes: Attributes, *, is_mutating: bool) -> str:
@@ -23,10 +21,7 @@ def name_of(attributes: Attributes, *, is_mutating: bool) -> str:
     name: str = metadata.get("name") or attributes.name
     if not is_mutating or attributes.operation != "CREATE":
         return name
-    base: str = (metadata.get("generateName") or "")[:_GENERATED_BASE_MAX]
-    if base and len(name) == len(base) + _SUFFIX_LENGTH and name.startswith(base):
-        return str(metadata["generateName"])
-    return name
+    return str(metadata["generateName"]) if is_name_generated(metadata) else name
 
 
 def refusal(attributes: Attributes, why: str, *, is_mutating: bool = False) -> StatusError:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
-from env_core.kubectl.output._template_functions import FUNCTIONS
-from env_core.kubectl.output._template_nodes import Statement, TemplateError
-from env_core.kubectl.output._template_parser import parse_templates
-from env_core.kubectl.output._template_run import Run
+from env_core.kubectl.output._template_extras import FUNCTIONS
 from env_core.objects.goformat import value_text
+from env_core.objects.gotemplate import Run, Statement, TemplateError, parse_templates
 from env_core.objects.jsonout import to_compact_json
 from env_core.objects.problems import quoted
 
@@ -39,7 +37,7 @@ class GoTemplate:
                 template and the object) goes to standard output all the same.
         """
         decoded = _as_float(subject)
-        run = Run(_NAME, self.template, self._templates, allow_missing=allow_missing)
+        run = Run(_NAME, self.template, self._templates, FUNCTIONS, allow_missing=allow_missing)
         try:
             run.execute(decoded)
         except TemplateError as error:

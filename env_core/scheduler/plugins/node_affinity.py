@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from env_core.scheduler._matching import required_affinity, term_matches, wants_node
+from env_core.objects.node_matching import required_affinity, term_matches, wants_node
 from env_core.scheduler._nodeinfo import NodeInfo
 from env_core.scheduler._plugin import SKIP, Change, Cycle, Impossible, Plugin, Rejection, up_to_maximum
 from env_core.scheduler._podinfo import PodInfo

@@ -6,8 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 from env_core.objects import selectors
+from env_core.objects.node_matching import untolerated, wants_node
 from env_core.objects.selectors import LabelSelector
-from env_core.scheduler._matching import untolerated, wants_node
 from env_core.scheduler._nodeinfo import HOSTNAME, NodeInfo
 from env_core.scheduler._plugin import SCORE_MAX, SKIP, Change, Cycle, Plugin, Rejection
 from env_core.scheduler._podinfo import PodInfo

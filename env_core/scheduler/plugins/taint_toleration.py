@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from env_core.scheduler._matching import tolerates, untolerated
+from env_core.objects.node_matching import tolerates, untolerated
 from env_core.scheduler._nodeinfo import NodeInfo
 from env_core.scheduler._plugin import SKIP, Change, Cycle, Plugin, Rejection, up_to_maximum
 from env_core.scheduler._podinfo import PodInfo

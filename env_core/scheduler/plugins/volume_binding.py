@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from env_core.objects.volume_claims import CLAIMS, CLASSES, VOLUMES, is_bound
 from env_core.scheduler._nodeinfo import NodeInfo
 from env_core.scheduler._plugin import SKIP, Change, Cycle, Impossible, Plugin, Rejection
 from env_core.scheduler._podinfo import PodInfo
-from env_core.scheduler._volumes import (
-    CLAIMS,
-    CLASSES,
-    VOLUMES,
-    claim_names,
-    fits_node,
-    is_bound,
-    matches_on,
-    waits_for_node,
-)
+from env_core.scheduler._volumes import claim_names, fits_node, matches_on, waits_for_node
 from env_core.world import Object
 
 _CONFLICT = "node(s) didn't match PersistentVolume's node affinity"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from env_core.objects.volume_claims import CLAIMS, VOLUMES
 from env_core.scheduler._nodeinfo import NodeInfo
 from env_core.scheduler._plugin import SKIP, Cycle, Plugin, Rejection
-from env_core.scheduler._volumes import CLAIMS, VOLUMES, claim_names
+from env_core.scheduler._volumes import claim_names
 
 _LABELS = (
     "topology.kubernetes.io/zone",

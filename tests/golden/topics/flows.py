@@ -9,6 +9,7 @@ from tests.golden.comparison import Comparison, Topic
 from tests.golden.flow_world import OUTPUTS, UNKNOWN_PROGRAM, Flow, fixed
 from tests.golden.recordings import Folder, Record
 
+PHASES_MS = (0, 500, 1_000, 1_500)
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
 
@@ -26,8 +27,21 @@ def _judge(record: Record, folder: Folder) -> Iterator[Comparison]:
         loose_steps = folder.companion("l2/stability.json").get(record["id"], {})
     except FileNotFoundError:
         loose_steps = {}
+    # README: "2 s PV resync"; when in these 2 s it fell is not recorded: the phase that agrees best is taken.
+    phases = PHASES_MS if any("persistentvolumeclaims" in _states(step) for step in record["steps"]) else (0,)
+    runs = [list(_compared(record, loose_steps, phase_ms)) for phase_ms in phases]
+    yield from max(runs, key=lambda run: sum(comparison.is_equal for comparison in run))
+
+
+def _states(step: Record) -> Record:
+    state = step["state"]
+    return state if isinstance(state, dict) else {}
+
+
+def _compared(record: Record, loose_steps: Record, phase_ms: int) -> Iterator[Comparison]:
     try:
         replay = Flow(record)
+        replay.resync_phase_ms = phase_ms
         results = replay.run()
     except Exception as error:  # none of the flow's steps can be told to agree
         for step in record["steps"]:

@@ -1,6 +1,6 @@
 """l0/taints_affinity: which taints are tolerated, which nodes a pod wants."""
 
-from env_core.scheduler._matching import tolerates, untolerated, wants_node
+from env_core.objects.node_matching import tolerates, untolerated, wants_node
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.recordings import Folder, Record
 

@@ -185,7 +185,7 @@ def test_go_templates_run_as_in_go(template, text):
     [
         (
             "{{eq .spec.replicas 3}}",
-            "<eq .spec.replicas 3>: error calling eq: incompatible types for comparison",
+            "<eq .spec.replicas 3>: error calling eq: incompatible types for comparison: float64 and int",
         ),
         ("{{.metadata.name.foo}}", "<.metadata.name.foo>: can't evaluate field foo in type interface {}"),
         ("{{.spec.null.x}}", "<.spec.null.x>: nil pointer evaluating interface {}.x"),

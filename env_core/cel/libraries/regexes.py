@@ -1,0 +1,45 @@
+"""`find` and `findAll`.
+
+Source: k8s.io/apiserver v0.37 pkg/cel/library/regex.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from env_core.cel import _types
+from env_core.cel._declarations import Function, Library, member
+from env_core.cel._re2 import RegexProblem, compile_re2
+from env_core.cel._types import INT, STRING
+from env_core.cel._values import CelError
+
+
+def _find(text: str, pattern: str) -> Any:
+    try:
+        return compile_re2(pattern).find(text)
+    except RegexProblem as problem:
+        return CelError(f"Illegal regex: {problem}")
+
+
+def _find_all(text: str, pattern: str, count_max: int = -1) -> Any:
+    try:
+        return compile_re2(pattern).find_all(text, count_max)
+    except RegexProblem as problem:
+        return CelError(f"Illegal regex: {problem}")
+
+
+LIBRARY = Library(
+    order=11,
+    functions={
+        "find": Function((member("string_find_string", (STRING, STRING), STRING, _find),)),
+        "findAll": Function(
+            (
+                member("string_find_all_string", (STRING, STRING), _types.list_of(STRING), _find_all),
+                member(
+                    "string_find_all_string_int", (STRING, STRING, INT), _types.list_of(STRING), _find_all
+                ),
+            )
+        ),
+    },
+    source="k8s.io/apiserver v0.37 pkg/cel/library/regex.go",
+)
