@@ -13,10 +13,10 @@ from typing import Any
 
 from env_core.kubectl.context import Context
 from env_core.kubectl.output import customcolumns
-from env_core.kubectl.output._template_nodes import TemplateError
 from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.verb import Args
 from env_core.objects import jsonpath
+from env_core.objects.gotemplate import TemplateError
 from env_core.objects.jsonout import to_json
 from env_core.objects.kyamlout import to_kyaml
 from env_core.objects.problems import quoted
