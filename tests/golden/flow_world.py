@@ -22,7 +22,7 @@ from tests.golden.aliases import Aliases
 from tests.golden.http import TOKENS
 from tests.golden.normalise import printed, printed_drawn
 from tests.golden.recordings import Record
-from tests.kubectl.scripted import _answer_exec, _answer_log
+from tests.kubectl.scripted import answer_attach, answer_exec, answer_log
 
 USERS = {identity.name: identity for identity in TOKENS.values()}
 READING = ("get", "describe", "events", "logs", "top", "rollout", "auth", "explain", "api-resources", "wait")
@@ -106,8 +106,9 @@ class Flow(flows.Replay):
         self.discovery = CachedDiscovery(self.world.server.registry, lambda: self.world.now_ms)
         self.shell: pipeline.Shell | None = None
         self.world.server.backend = SimpleNamespace(
-            log=lambda _pod, request: _answer_log(self._scripted(), request).stdout,
-            exec=lambda _pod, request: _answer_exec(self._scripted(), request),
+            log=lambda _pod, request: answer_log(self._scripted(), request).stdout,
+            exec=lambda _pod, request: answer_exec(self._scripted(), request),
+            attach=lambda _pod, request: answer_attach(self._scripted(), request),
         )
 
     def _date_what_was_there(self) -> None:
