@@ -129,7 +129,9 @@ every_workload = pytest.mark.parametrize(
 
 
 def test_the_workloads_are_there():
-    assert {"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"} <= {kind.kind for kind, _ in WORKLOADS}
+    assert {"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"} <= {
+        kind.kind for kind, _ in WORKLOADS
+    }
 
 
 def workload(kind, replicas=3):

@@ -5,8 +5,6 @@ objects; deletes and changes of pods come from the command line. Names that the 
 ones, in order, so that objects can be compared by name. Times, uids and pods' inner status are not compared.
 """
 
-import json
-import re
 from collections import Counter
 
 import yaml
@@ -26,7 +24,7 @@ from tests.controllers.comparing import (
     is_ours,
     once,
 )
-from tests.controllers.golden import flow, unstable
+from tests.controllers.golden import flow, raw_flow, unstable
 from tests.controllers.recorded_script import RecordedScheduler, RecordedScript
 from tests.controllers.script_kubelet import ScriptKubelet
 from tests.controllers.world import World, registry
@@ -104,21 +102,8 @@ class Replay:
     resync_phase_ms = 0
     """When volumes are looked at again, within each `RESYNC_MS`."""
 
-    def __init__(self, name):
-        text = json.dumps(flow(name))
-        aliases = flow(name)["aliases"]
-        for alias in sorted(aliases, key=len, reverse=True):
-            if re.fullmatch(r"e0+\d+", alias):
-                text = text.replace(alias, aliases[alias])
-        for alias in sorted(aliases, key=len, reverse=True):
-            if not re.fullmatch(r"e0+\d+|\d+", alias):
-                raw = re.sub(r"^(.*)$", lambda match: aliases[match[1]], alias)
-                shown = alias
-                for each, full in aliases.items():
-                    if re.fullmatch(r"e0+\d+", each):
-                        shown = shown.replace(each, full)
-                text = re.sub(rf"(?<![a-z0-9-]){re.escape(shown)}(?![a-z0-9-])", raw, text)
-        self.flow = json.loads(text)
+    def __init__(self, record):
+        self.flow = raw_flow(record)
         self.start_ms = parse_ms(self.flow["start"])
         self.namespace = self.flow["namespace"]
         self.world = World(now_ms=self.start_ms - 30_000, server_type=NamingServer)
@@ -482,7 +467,7 @@ class Score:
         self.state = self.events = self.state_total = self.events_total = 0
         self.first = ""
         rows = unstable().get(name, {})
-        replay = Replay(name)
+        replay = Replay(flow(name))
         replayed = replay.run()
         self.forbidden = replay.world.server.forbidden
         for step, differences, events, problem in replayed:
