@@ -13,6 +13,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
 from env_core.apiserver.server import ApiServer
 from env_core.controllers import Requeue, _daemonset_nodes, nodelifecycle, persistentvolumebinder
+from env_core.controllers._pods import in_batches
 from env_core.sim.timefmt import parse_ms
 from tests.controllers.comparing import (
     by_name,
@@ -28,7 +29,13 @@ from tests.controllers.golden import flow, raw_flow, unstable
 from tests.controllers.recorded_script import RecordedScheduler, RecordedScript
 from tests.controllers.script_kubelet import ScriptKubelet
 from tests.controllers.world import World, registry
-from tests.controllers.writing import OWN_ANNOTATIONS, creation_order, is_owned, written
+from tests.controllers.writing import (
+    OWN_ANNOTATIONS,
+    creation_order,
+    is_made_by_controllers,
+    is_owned,
+    written,
+)
 
 COMPARED = {
     "deployments",
@@ -157,7 +164,10 @@ class Replay:
 
     def _in_turn(self, _daemon_set, names):
         now_ms = self.world.now_ms - self.start_ms
-        return sorted(names, key=lambda name: (self.script.next_change_ms(name, now_ms), name))
+        recorded = sorted(names, key=lambda name: (self.script.next_change_ms(name, now_ms), name))
+        turns = []
+        in_batches(len(recorded), turns.append)
+        return [recorded[turns.index(position)] for position in range(len(recorded))]
 
     def _run_steps(self):
         for step in self.flow["steps"]:
@@ -326,7 +336,8 @@ class Replay:
             old = {obj["metadata"]["name"]: obj for obj in self.before.get(plural, ())}
             new = {obj["metadata"]["name"]: obj for obj in recorded.get(plural, ())}
             for name in sorted({*old, *new}):
-                self._apply_object(kind, old.get(name), new.get(name))
+                if not is_made_by_controllers(new.get(name) or old[name], recorded):
+                    self._apply_object(kind, old.get(name), new.get(name))
 
     def _apply_object(self, kind, old, new):
         namespace = self.namespace if kind.is_namespaced else ""
