@@ -8,6 +8,7 @@ ones, in order, so that objects can be compared by name. Times, uids and pods' i
 import json
 import re
 from collections import Counter
+from urllib.parse import parse_qsl
 
 import yaml
 
@@ -71,17 +72,7 @@ class NamingServer(ApiServer):
             queue = self.names.get((request.resource.split(".")[0], prefix)) if prefix else None
             if queue and not metadata.get("name"):
                 body = {**request.body, "metadata": {**metadata, "name": queue[0]}}
-                response = super().handle(
-                    ApiRequest(
-                        verb=request.verb,
-                        resource=request.resource,
-                        namespace=request.namespace,
-                        name=request.name,
-                        body=body,
-                        identity=request.identity,
-                        options=request.options,
-                    )
-                )
+                response = super().handle(request._replace(body=body))
                 if response.is_ok:
                     queue.pop(0)
                 return response
@@ -236,7 +227,8 @@ class Replay:
             step["method"]
         ]
         body = step.get("body")
-        options = Options()
+        query = dict(parse_qsl(step["path"].partition("?")[2]))
+        options = Options(field_manager=query.get("fieldManager", ""), force=query.get("force") == "true")
         if verb == "delete" and isinstance(body, dict):
             options = Options(
                 grace_period_seconds=body.get("gracePeriodSeconds"),

@@ -4,7 +4,8 @@ Behaviour follows tests/golden/l2 (README: script kubelet): images that cannot b
 start, held termination, crashes.
 """
 
-from env_core.apiserver.request import Options
+from env_core.apiserver.client import ApiClient
+from env_core.apiserver.request import ADMIN, Options
 from env_core.sim.timefmt import rfc3339
 
 
@@ -26,6 +27,7 @@ class Record:
 class ScriptKubelet:
     def __init__(self, world, address_of, started):
         self.world = world
+        self.api = ApiClient(world.server, ADMIN, "kubelet")
         self.address_of = address_of
         self.started = started
         self.records = {}
@@ -301,7 +303,7 @@ class ScriptKubelet:
         if record.states:
             self._push(uid)
         options = Options(grace_period_seconds=0, precondition_uid=uid)
-        self.world.api.delete("pods", record.namespace, record.name, options)
+        self.api.delete("pods", record.namespace, record.name, options)
 
     # Status
 
@@ -309,7 +311,7 @@ class ScriptKubelet:
         record, pod = self._live(uid)
         if record is None or record.node in self.down:
             return
-        self.world.api.update_status("pods", record.namespace, {**pod, "status": self._status(record, pod)})
+        self.api.update_status("pods", record.namespace, {**pod, "status": self._status(record, pod)})
 
     def _status(self, record, pod):
         old = pod.get("status") or {}
@@ -384,7 +386,7 @@ class ScriptKubelet:
         name = action["node"]
         if kind == "node_down":
             node = self.world.store.get("nodes", "", name)
-            self.world.api.update_status("nodes", "", self.heartbeat(node, self.world.now_ms))
+            self.api.update_status("nodes", "", self.heartbeat(node, self.world.now_ms))
             self.down.add(name)
         elif kind == "node_up":
             self.down.discard(name)
@@ -395,7 +397,7 @@ class ScriptKubelet:
             self.add_node(name, **action.get("args", {}))
         elif kind == "del_node":
             self.nodes.discard(name)
-            self.world.api.delete("nodes", "", name)
+            self.api.delete("nodes", "", name)
         else:
             self.node_status(name, **action.get("args", {}))
 
@@ -454,7 +456,7 @@ class ScriptKubelet:
                 record.ready[each["name"]] = False
             status = {"phase": "Failed", "reason": "Evicted", "message": action.get("message", "")}
             metadata = pod["metadata"]
-            self.world.api.patch(
+            self.api.patch(
                 "pods", metadata["namespace"], metadata["name"], {"status": status}, subresource="status"
             )
             self._push(uid)
@@ -499,21 +501,21 @@ class ScriptKubelet:
             },
             "spec": {"taints": taints} if taints else {},
         }
-        created = self.world.api.create("nodes", "", body)
+        created = self.api.create("nodes", "", body)
         self.nodes.add(name)
         status = {
             "capacity": capacity,
             "allocatable": capacity,
             "conditions": self._conditions(unready=unready),
         }
-        self.world.api.update_status("nodes", "", {**created, "status": status})
+        self.api.update_status("nodes", "", {**created, "status": status})
 
     def node_status(self, name, **arguments):
         node = self.world.store.get("nodes", "", name)
         if node is None:
             return
         status = {**node["status"], "conditions": self._conditions(**arguments)}
-        self.world.api.update_status("nodes", "", {**node, "status": status})
+        self.api.update_status("nodes", "", {**node, "status": status})
 
     def heartbeat(self, node, now_ms):
         """Show a live node's heartbeat as now, as the API does for real kubelets."""
