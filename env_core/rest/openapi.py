@@ -33,7 +33,7 @@ def index(registry: Registry, custom: Schemas) -> Object:
     for group, versions in groups(registry).items():
         home = f"apis/{group}" if group else "api"
         names += [f"{home}/{version}" for version in versions]
-        if group and _is_built_in(registry, group):
+        if group and not _is_custom(registry, group, custom):
             names.append(home)
     return {
         "paths": {
@@ -58,7 +58,8 @@ def named(registry: Registry, name: str, custom: Schemas) -> bytes | None:
     if len(parts) == 3 and parts[0] == "apis":
         return document(registry, parts[1], parts[2], custom)
     if len(parts) == 2 and parts[0] == "apis":
-        return _of_group(parts[1]) if _is_built_in(registry, parts[1]) else None
+        is_served = parts[1] in groups(registry) and not _is_custom(registry, parts[1], custom)
+        return _of_group(parts[1]) if is_served else None
     return _of_root(name)
 
 
@@ -66,16 +67,15 @@ def document(registry: Registry, group: str, version: str, custom: Schemas) -> b
     """Return the document of a group and version, None when it is not served."""
     if version not in groups(registry).get(group, ()):
         return None
-    if _is_built_in(registry, group):
+    kinds = [kind for kind in registry.all() if kind.group == group]
+    if all(schema_for(group, version, kind.kind) is not None for kind in kinds):
         return _built_in(registry, group, version)
     return json_bytes(_document(registry, group, version, custom))
 
 
-def _is_built_in(registry: Registry, group: str) -> bool:
-    """Return whether all of a group is of declared types; groups of custom resources have no document of their own."""
-    kinds = [kind for kind in registry.all() if kind.group == group]
-    known = (schema_for(group, kind.version, kind.kind) is not None for kind in kinds)
-    return group in groups(registry) and all(known)
+def _is_custom(registry: Registry, group: str, custom: Schemas) -> bool:
+    """Return whether a group has custom resources: such a group has no document of its own."""
+    return any(custom(kind, kind.version) is not None for kind in registry.all() if kind.group == group)
 
 
 @lru_cache(maxsize=64)
