@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from env_core.apiserver.schema import schema_for
@@ -51,7 +51,6 @@ def config_map(name, data):
     return wrapped("v1", "ConfigMap", text(1, metadata) + entries)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=20), st.dictionaries(st.text(max_size=8), st.text(max_size=30), max_size=5))
 def test_reads_what_was_written(name, data):
     name, data = (

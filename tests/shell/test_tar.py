@@ -4,7 +4,7 @@ import io
 import tarfile
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from env_core.shell.context import FileSystem, Process
@@ -104,7 +104,6 @@ def test_no_archive_does_harm(data):
 WHOLE = archive(("a/b", b"content\n" * 80), ("c", b""), ("d" * 120, b"x"))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.integers(0, len(WHOLE) - 1), st.integers(0, 255), min_size=1, max_size=6))
 def test_any_damage_is_answered(damage):
     packed = bytearray(WHOLE)

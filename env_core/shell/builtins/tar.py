@@ -125,7 +125,7 @@ def _extract(process: Process, letters: str, archive: str) -> Output:
             for member in tar:
                 # What has holes may say that it is of any size, and what is of less than no size never ends.
                 if member.issparse() or member.size < 0:
-                    raise tarfile.InvalidHeaderError("a member that nobody packs here")
+                    raise tarfile.HeaderError("a member that nobody packs here")
                 names.append(member.name)
                 if "x" in letters:
                     try:
