@@ -21,6 +21,18 @@ class Output:
     exit_code: int = 0
 
 
+class Interrupted(Exception):
+    """Raised where a program waits, when virtual time reaches its deadline.
+
+    `output` is what the program, or a shell on the way, had printed so far.
+    """
+
+    def __init__(self, output: Output | None = None) -> None:
+        """Record the output so far, if known."""
+        super().__init__()
+        self.output = output
+
+
 class World(Protocol):
     """A cluster that answers API requests and lets time pass (simulated, or really running)."""
 

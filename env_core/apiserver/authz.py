@@ -348,6 +348,11 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def missing_rules(owned: Sequence[Object], wanted: Iterable[Object]) -> list[Object]:
+    """Return the rules of `wanted`, broken down to single verbs and resources, that `owned` does not cover."""
+    return missing(owned, wanted)
+
+
 def denied_text(
     identity: Identity,
     verb: str,

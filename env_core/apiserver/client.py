@@ -40,6 +40,11 @@ class ApiClient:
         self.user_agent = user_agent
         self.warnings: tuple[str, ...] = ()
 
+    @property
+    def api(self) -> Api:
+        """What answers the calls."""
+        return self._api
+
     def call(
         self,
         verb: str,
@@ -178,6 +183,19 @@ class ApiClient:
         output = self._send(request).output
         assert output is not None
         return output.stdout
+
+    def attach(self, namespace: str, pod: str, options: ExecOptions) -> bool:
+        """Open a session with a container; returns whether it lasts (else the process is over already)."""
+        request = ApiRequest(
+            verb="create",
+            resource="pods",
+            namespace=namespace,
+            name=pod,
+            subresource="attach",
+            identity=self.identity,
+            exec=options,
+        )
+        return self._send(request).output is None
 
     def exec(self, namespace: str, pod: str, options: ExecOptions) -> Output:
         """Run a command in a container and return what it printed."""

@@ -170,6 +170,8 @@ class Kind:
     update_warnings: Callable[[Object, Object], list[str]] | None = None
     """What to warn of on an update, from (new, old); None means `warnings(new)`."""
     field_labels: tuple[str, ...] = DEFAULT_FIELD_LABELS
+    field_values: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
+    """Field labels that are not simply the text of the field that they name (unset numbers and truths have a value)."""
     columns: tuple[Column, ...] = ()
     describe: Callable[[Object, Reader, bool], str] | None = None
     source: str

@@ -12,7 +12,7 @@ from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.objects import gojson, selectors
 from env_core.objects.conditions import is_pod_ready, set_condition
 from env_core.sim.timefmt import rfc3339
-from env_core.world import Object
+from env_core.world import Object, Output
 
 if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
@@ -177,6 +177,12 @@ def _exec(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     return ApiResponse(101, {}, output=server.backend.exec(pod, request))
 
 
+def _attach(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    assert server.backend is not None
+    pod = reading.existing(server, request, kind)
+    return ApiResponse(101, {}, output=None if server.backend.attach(pod, request) else Output())
+
+
 def _stream(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Check that a pod can be attached or forwarded to; the streams themselves are the facade's."""
     pod = reading.existing(server, request, kind)
@@ -186,7 +192,7 @@ def _stream(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
 
 
 POD_SUBRESOURCES: Mapping[str, Handler] = {
-    "attach": _stream,
+    "attach": _attach,
     "binding": _bind,
     "eviction": _evict,
     "exec": _exec,

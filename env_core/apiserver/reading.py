@@ -235,7 +235,7 @@ def matcher(kind: Kind, label_selector: str, field_selector: str) -> Any:
         if shown is not None and fields is not None:
             obj = shown(obj)
         return fields is None or all(
-            (field_value(obj, term.field) == term.value) is not term.negated for term in fields.terms
+            (field_value(kind, obj, term.field) == term.value) is not term.negated for term in fields.terms
         )
 
     return matches
@@ -248,8 +248,11 @@ def _unknown_label(kind: Kind, label: str) -> str:
     return f"field label not supported: {label}"
 
 
-def field_value(obj: Object, path: str) -> str:
+def field_value(kind: Kind, obj: Object, path: str) -> str:
     """Return the value of a field label as field selectors compare it; "" when unset."""
+    own = kind.field_values.get(path)
+    if own is not None:
+        return own(obj)
     value: Any = obj
     for part in path.split("."):
         if not isinstance(value, dict):

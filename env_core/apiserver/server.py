@@ -45,13 +45,16 @@ class Remarks:
 
 
 class PodBackend(Protocol):
-    """The kubelets behind `log` and `exec`."""
+    """The kubelets behind `log`, `exec` and `attach`."""
 
     def log(self, pod: Object, request: ApiRequest) -> str:
         """Return the log text; raises `StatusError`."""
 
     def exec(self, pod: Object, request: ApiRequest) -> Output:
         """Run a command in a container; raises `StatusError`."""
+
+    def attach(self, pod: Object, request: ApiRequest) -> bool:
+        """Whether the container that a session is opened to goes on running; raises `StatusError`."""
 
 
 Virtual = Callable[["ApiServer", ApiRequest, Kind], Object]

@@ -176,7 +176,7 @@ def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         return update_scale(server, request, kind, decode_as(request, "autoscaling", "v1", "Scale"))
     body, warnings = decode_body(request, kind, request.body)
     check_name(body, request)
-    if kind.creates_on_update and reading.found(server, request, kind) is None:
+    if kind.creates_on_update and not request.subresource and reading.found(server, request, kind) is None:
         server.authorize(request.identity, "create", kind, request)
         return create(server, request, kind)
     old = reading.existing(server, request, kind)

@@ -105,5 +105,6 @@ KIND = Kind(
     ),
     describe=_describe,
     deprecation=DEPRECATION,
+    creates_on_update=True,
     source="k8s.io/api core/v1 Endpoints, 1.37",
 )

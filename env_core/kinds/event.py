@@ -102,6 +102,10 @@ def _cell_count(obj: Object, _now_ms: int) -> int:
     return int(series.get("count") or 0) if series is not None else int(obj.get("count") or 1)
 
 
+def _source(obj: Object) -> str:
+    return (obj.get("source") or {}).get("component") or obj.get("reportingComponent") or ""
+
+
 KIND = Kind(
     group="",
     version="v1",
@@ -128,6 +132,7 @@ KIND = Kind(
         "metadata.name",
         "metadata.namespace",
     ),
+    field_values={"source": _source},
     columns=(
         Column("Last Seen", _cell_last_seen),
         Column("Type", _cell_type),
@@ -141,5 +146,6 @@ KIND = Kind(
         Column(NAME.name, NAME.cell, NAME.type, NAME.format, priority=1),
     ),
     describe=describe_unstructured,
+    creates_on_update=True,
     source="k8s.io/api core/v1 Event, 1.37; tests/golden/l0",
 )

@@ -36,5 +36,6 @@ KIND = Kind(
     validate=_validate,
     columns=(NAME, Column("Holder", _cell_holder), AGE),
     describe=describe_unstructured,
+    creates_on_update=True,
     source="k8s.io/api coordination/v1 Lease, 1.37; tests/golden/l0",
 )

@@ -63,5 +63,6 @@ KIND = Kind(
     validate=_validate,
     columns=(NAME, CREATED),
     describe=_describe,
+    creates_on_update=True,
     source="k8s.io/api core/v1 LimitRange, 1.37; tests/golden/l0",
 )

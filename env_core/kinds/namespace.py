@@ -126,6 +126,7 @@ KIND = Kind(
     validate_update=_validate_update,
     validate_status=_validate_status,
     field_labels=("metadata.name", "status.phase", "name"),
+    field_values={"name": lambda obj: str(obj["metadata"]["name"])},
     columns=(NAME, Column("Status", _cell_status), AGE),
     describe=_describe,
     source="k8s.io/api core/v1 Namespace, 1.37; tests/golden/l0",

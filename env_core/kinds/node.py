@@ -38,6 +38,10 @@ def _info(obj: Object) -> Object:
     return info
 
 
+def _is_unschedulable(obj: Object) -> str:
+    return "true" if (obj.get("spec") or {}).get("unschedulable") else "false"
+
+
 def _cell_status(obj: Object, _now_ms: int) -> str:
     conditions = (obj.get("status") or {}).get("conditions") or ()
     ready = next((each.get("status") for each in reversed(conditions) if each.get("type") == "Ready"), None)
@@ -100,6 +104,7 @@ KIND = Kind(
     validate_update=node_update_problems,
     validate_status=node_update_problems,
     field_labels=("metadata.name", "spec.unschedulable"),
+    field_values={"spec.unschedulable": _is_unschedulable},
     columns=(
         NAME,
         Column("Status", _cell_status),

@@ -6,6 +6,12 @@ from env_core.apiserver.kind import Kind, SubresourceWrite
 from env_core.kinds import _pod_strategy as strategy
 from env_core.kinds._columns_pod import COLUMNS
 from env_core.kinds._describe_pod import describe
+from env_core.world import Object
+
+
+def _is_on_host_network(obj: Object) -> str:
+    return "true" if obj["spec"].get("hostNetwork") else "false"
+
 
 KIND = Kind(
     group="",
@@ -55,6 +61,7 @@ KIND = Kind(
         "status.podIP",
         "status.nominatedNodeName",
     ),
+    field_values={"spec.hostNetwork": _is_on_host_network},
     columns=COLUMNS,
     describe=describe,
     returns_deleted=True,

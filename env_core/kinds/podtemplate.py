@@ -55,6 +55,7 @@ KIND = Kind(
         Column("Pod Labels", _cell_labels),
     ),
     describe=describe_unstructured,
+    returns_deleted=True,
     source="k8s.io/api core/v1 PodTemplate, 1.37; pkg/printers/internalversion printPodTemplate",
     unrecorded="objects of this kind",
 )

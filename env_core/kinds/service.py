@@ -180,5 +180,6 @@ KIND = Kind(
     ),
     describe=_describe,
     returns_deleted=True,
+    creates_on_update=True,
     source="k8s.io/api core/v1 Service, 1.37",
 )

@@ -5,7 +5,9 @@ Source: k8s.io/cli-runtime pkg/resource builder.go (FilenameParam, Path), visito
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from env_core.kubectl._targets import Info
@@ -14,15 +16,19 @@ from env_core.kubectl.context import Context
 from env_core.kubectl.manifests import read_manifests
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args
+from env_core.objects.jsonout import to_compact_json
 from env_core.world import Object
 
 _EXTENSIONS = (".json", ".yaml", ".yml")
 
 
-def read_files(ctx: Context, paths: Sequence[str]) -> tuple[list[Info], list[Exception]]:
+def read_files(
+    ctx: Context, paths: Sequence[str], *, is_typed: bool = False
+) -> tuple[list[Info], list[Exception]]:
     """Return the objects of files and the problems, going on with the next file after one.
 
-    Objects without a namespace get the current one, as `DefaultNamespace` gives it.
+    Objects without a namespace get the current one, as `DefaultNamespace` gives it. `is_typed` is for verbs that
+    decode files into the client's own types.
     """
     infos: list[Info] = []
     errors: list[Exception] = []
@@ -30,9 +36,10 @@ def read_files(ctx: Context, paths: Sequence[str]) -> tuple[list[Info], list[Exc
         source = "STDIN" if path == "-" else path
         text = ctx.stdin if path == "-" else ctx.files.read(path)
         manifests = read_manifests(text, source)
-        for obj in manifests.objects:
+        for obj, number in zip(manifests.objects, manifests.lists, strict=True):
             try:
-                infos.append(_info_of_manifest(ctx, obj, source))
+                info = _info_of_manifest(ctx, obj, source, is_typed=is_typed)
+                infos.append(replace(info, list=f"{source} {number}" if number else ""))
             except Failure as failure:
                 errors.append(failure)
         if manifests.error is not None:
@@ -40,11 +47,20 @@ def read_files(ctx: Context, paths: Sequence[str]) -> tuple[list[Info], list[Exc
     return infos, errors
 
 
-def _info_of_manifest(ctx: Context, obj: Object, source: str) -> Info:
+def _info_of_manifest(ctx: Context, obj: Object, source: str, *, is_typed: bool) -> Info:
     metadata = obj.get("metadata") or {}
     name = metadata.get("name") or ""
     version = obj.get("apiVersion") or ""
     kind = ctx.discovery.by_gvk(version, obj["kind"])
+    if is_typed and not version:
+        raise Failure(
+            f"unable to decode \"{source}\": Object 'apiVersion' is missing in '{to_compact_json(obj)}'"
+        )
+    if kind is None and is_typed:
+        raise Failure(
+            f'unable to decode "{source}": no kind "{obj["kind"]}" is registered for version "{version}" '
+            'in scheme "pkg/scheme/scheme.go:28"'
+        )
     if kind is None:
         raise Failure(
             f'resource mapping not found for name: "{name}" namespace: "{metadata.get("namespace") or ""}" '
@@ -110,7 +126,7 @@ def _glob(ctx: Context, pattern: str) -> list[str]:
 def _walk(ctx: Context, directory: str, recursive: bool) -> list[str]:
     found: list[str] = []
     for name in ctx.files.listdir(directory):
-        path = f"{directory}/{name}"
+        path = posixpath.normpath(f"{directory}/{name}")
         if ctx.files.is_dir(path):
             if recursive:
                 found.extend(_walk(ctx, path, recursive))
@@ -120,14 +136,21 @@ def _walk(ctx: Context, directory: str, recursive: bool) -> list[str]:
 
 
 def kustomization_missing(ctx: Context, directory: str) -> Failure:
-    """Return the error of -k: this terminal holds no kustomizations."""
-    if not ctx.files.is_dir(directory):
+    """Return the error of -k: this terminal holds no kustomizations.
+
+    Source: sigs.k8s.io/kustomize/api internal/loader, internal/target (paths are told from the root on).
+    """
+    path = ctx.files.absolute(directory)
+    if ctx.files.is_dir(directory):
+        return Failure(
+            "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' "
+            f"in directory '{path}'"
+        )
+    try:
+        ctx.files.read(directory)
+    except FileNotFoundError:
         return Failure(
             f"must build at directory: not a valid directory: evalsymlink failure on '{directory}' : "
-            f"lstat {directory}: no such file or directory"
+            f"lstat {path}: no such file or directory"
         )
-    return Failure(
-        "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' "
-        f"in directory '{directory}'",
-        is_bare=True,
-    )
+    return Failure(f"must build at directory: '{directory}': file is not directory")

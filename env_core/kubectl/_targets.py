@@ -11,6 +11,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.request import NO_OPTIONS, Options
 from env_core.kubectl.context import Context
+from env_core.kubectl.screen import Failure
 from env_core.objects.problems import quoted
 from env_core.world import Object
 
@@ -25,6 +26,8 @@ class Info:
     obj: Object | None = None
     source: str = ""
     """The file the object was read from; "" for arguments."""
+    list: str = ""
+    """The list, in a file, that the object was read from; "" for none."""
 
     @property
     def label(self) -> str:
@@ -41,12 +44,27 @@ class Info:
         assert self.obj is not None
         return self.obj
 
+    def check_name(self) -> None:
+        """Refuse an object without a name, for which there is no address.
+
+        Raises:
+            Failure: in the words of the client library.
+        """
+        if not self.name:
+            raise Failure("resource name may not be empty")
+
     def fetch(self, ctx: Context, subresource: str = "") -> Info:
         """Return the info with the object from the server; a missing namespace is reported in its stead.
 
+        An object of a file that has no name stays as the file has it.
+
         Raises:
+            Failure: for an empty name without a file.
             StatusError: when the server refuses.
         """
+        if not self.name and self.obj is not None:
+            return self
+        self.check_name()
         try:
             obj = ctx.api.get(self.kind.resource, self.namespace, self.name, subresource)
         except StatusError as error:

@@ -5,6 +5,7 @@ Source: k8s.io/kubectl pkg/cmd/delete delete_flags.go (parseCascadingFlag).
 
 from __future__ import annotations
 
+from env_core.kubectl.parser import FALSE, TRUE
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Flag
 
@@ -23,8 +24,10 @@ def cascade_of(args: Args) -> str:
     value = args.text("cascade")
     if value in _POLICIES:
         return _POLICIES[value]
-    if value.lower() in ("true", "t", "1"):
-        return "Background"
-    if value.lower() in ("false", "f", "0"):
-        return "Orphan"
+    if value in TRUE or value in FALSE:
+        policy = "background" if value in TRUE else "orphan"
+        args.screen.err(
+            f"warning: --cascade={value} is deprecated (boolean value) and can be replaced with --cascade={policy}.\n"
+        )
+        return _POLICIES[policy]
     raise Failure(f'invalid cascade value ({value}). Must be "background", "foreground", or "orphan"')

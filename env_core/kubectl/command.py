@@ -16,25 +16,42 @@ from env_core.kubectl.connection import connection_failure
 from env_core.kubectl.context import Context
 from env_core.kubectl.help import help_text
 from env_core.kubectl.impersonation import client_for
+from env_core.kubectl.kubeconfig import Kubeconfig, kubeconfig_of, namespace_of, read, token_of
 from env_core.kubectl.parser import HelpWanted, check_required, find_verb, parse
 from env_core.kubectl.screen import Failure, Failures, Screen, usage_failure
 from env_core.kubectl.verb import Args, Verb
 from env_core.objects.problems import quoted
-from env_core.world import Output
+from env_core.objects.yamlin import YamlProblem
+from env_core.world import Interrupted, Output
 
+GROUPS = {
+    "Basic Commands (Beginner):": ("create", "expose", "run", "set"),
+    "Basic Commands (Intermediate):": ("explain", "get", "edit", "delete"),
+    "Deploy Commands:": ("rollout", "scale", "autoscale"),
+    "Cluster Management Commands:": (
+        "certificate", "cluster-info", "top", "cordon", "uncordon", "drain", "taint",
+    ),
+    "Troubleshooting and Debugging Commands:": (
+        "describe", "logs", "attach", "exec", "port-forward", "proxy", "cp", "auth", "debug", "events",
+    ),
+    "Advanced Commands:": ("diff", "apply", "patch", "replace", "wait", "kustomize"),
+    "Settings Commands:": ("label", "annotate", "completion"),
+    "Subcommands provided by plugins:": (),
+    "Other Commands:": ("api-resources", "api-versions", "config", "kuberc", "plugin", "version"),
+}  # fmt: skip
+"""The commands of the real binary as its help groups them. Source: k8s.io/kubectl pkg/cmd/cmd.go."""
 COMMAND_ORDER = (
-    "create", "expose", "run", "set",
-    "explain", "get", "edit", "delete",
-    "rollout", "scale", "autoscale",
-    "certificate", "cluster-info", "top", "cordon", "uncordon", "drain", "taint",
-    "describe", "logs", "attach", "exec", "port-forward", "proxy", "cp", "auth", "debug", "events",
-    "diff", "apply", "patch", "replace", "wait", "kustomize",
-    "label", "annotate", "completion",
+    *(name for heading, names in GROUPS.items() if heading != "Other Commands:" for name in names),
     "config", "kuberc", "plugin", "version", "api-versions", "api-resources", "options",
 )  # fmt: skip
-"""All commands of the real binary, in the order of its command groups: suggestions name them in it."""
+"""All commands in the order in which suggestions name them."""
 
+_CONFIG_FLAGS = ("kubeconfig", "context", "cluster", "user", "request-timeout", "server", "token")
+_NO_SERVER = "http://localhost:8080"
+"""Where kubectl looks for a cluster when the kubeconfig names none."""
 _SUGGEST_FOR = {"list": "get", "ls": "get", "inspect": "describe", "remove": "delete", "rm": "delete"}
+INTERRUPTED = 124
+"""The exit code of a command whose time was up, as `timeout` gives it."""
 _BYTES = re.compile("[\ud800-\udfff]")
 _TIMEOUT = re.compile(r"\d+|(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+")
 _TIMEOUT_TEXT = (
@@ -61,6 +78,9 @@ def run(argv: list[str], ctx: Context) -> Output:
 
     `ctx` is the terminal's: `config set-context --current --namespace` changes its namespace, every other
     command works on a copy.
+
+    Raises:
+        Interrupted: when the clock stops a waiting command; carries the output so far.
     """
     screen = Screen()
     if _BYTES.search(ctx.stdin):
@@ -71,9 +91,10 @@ def run(argv: list[str], ctx: Context) -> Output:
     try:
         return _run(argv, ctx, screen)
     except HelpWanted as wanted:
-        order = COMMAND_ORDER if wanted.verb is root() else ()
-        screen.out(help_text(wanted.verb, wanted.path, order))
+        screen.out(help_text(wanted.verb, wanted.path, GROUPS if wanted.verb is root() else None))
         return screen.done()
+    except Interrupted:
+        raise Interrupted(screen.done(INTERRUPTED)) from None
     except (StatusError, Failure, Failures) as error:
         text, exit_code = error_text(error)
         if text:
@@ -130,9 +151,11 @@ def _help(words: list[str], screen: Screen) -> Output:
     verb, path, rest = find_verb(top, words)
     if verb is top:
         names = [word for word in rest if not word.startswith("-")]
+        write = screen.out
         if names:
-            screen.out("Unknown help topic {}\n".format(" ".join(f"[`{name}`]" for name in names[:1])))
-        screen.out(help_text(top, "kubectl", COMMAND_ORDER))
+            write = screen.err
+            write("Unknown help topic {}\n".format(" ".join(f"[`{name}`]" for name in names[:1])))
+        write(help_text(top, "kubectl", GROUPS))
         return screen.done()
     screen.out(help_text(verb, path))
     return screen.done()
@@ -147,7 +170,7 @@ def _unknown(argv: list[str], screen: Screen) -> Output:
     word = _command_word(argv)
     if word is None:
         parse(top, "kubectl", argv, screen)
-        screen.out(help_text(top, "kubectl", COMMAND_ORDER))
+        screen.out(help_text(top, "kubectl", GROUPS))
         return screen.done()
     if argv[0].startswith("-"):
         screen.err(f"Error: flags cannot be placed before plugin name: {argv[0]}\n")
@@ -200,8 +223,8 @@ def _context(ctx: Context, args: Args, screen: Screen) -> Context:
     if not verb.needs_config:
         return ctx
     given = args.given
-    if given:
-        _check_config(ctx, args)
+    if ctx.kubeconfig is not None or not given.isdisjoint(_CONFIG_FLAGS):
+        ctx = _with_config(ctx, args)
     namespace, is_explicit = ctx.namespace, False
     if (
         "namespace" in given
@@ -214,45 +237,52 @@ def _context(ctx: Context, args: Args, screen: Screen) -> Context:
         api=client_for(ctx, args, screen),
         namespace=namespace,
         is_namespace_explicit=is_explicit,
-        warnings=[],
+        warn=screen.warn,
     )
 
 
-def _check_config(ctx: Context, args: Args) -> None:
+def _with_config(ctx: Context, args: Args) -> Context:
+    """Return the context with the namespace that the kubeconfig means, its flags applied.
+
+    Raises:
+        Failure: for what the kubeconfig does not have, and for a server or a user that is not this cluster's.
+    """
     text = args.text
+    config = kubeconfig_of(ctx)
     path = text("kubeconfig")
-    if path and not _exists(ctx, path):
-        raise Failure(f"stat {path}: no such file or directory")
-    if text("context") not in ("", context_name(ctx)):
+    if path:
+        config = _config_in(ctx, path)
+    name = text("context") or config.current_context
+    entry = config.contexts.get(name)
+    if entry is None and name:
         raise Failure(
-            f"Error in configuration: context was not found for specified context: {text('context')}",
-            is_bare=True,
+            f"Error in configuration: context was not found for specified context: {name}", is_bare=True
         )
-    if text("cluster") not in ("", ctx.cluster):
-        raise Failure(f"no server found for cluster {quoted(text('cluster'))}")
-    if text("user") not in ("", ctx.user):
-        raise Failure(f"auth info {quoted(text('user'))} does not exist")
+    context = entry or {}
+    cluster, user = text("cluster") or context.get("cluster", ""), text("user") or context.get("user", "")
+    if text("cluster") and cluster not in config.clusters:
+        raise Failure(f"no server found for cluster {quoted(cluster)}")
+    if text("user") and user not in config.users:
+        raise Failure(f"auth info {quoted(user)} does not exist")
     if not _TIMEOUT.fullmatch(text("request-timeout")):
         raise Failure(_TIMEOUT_TEXT)
-    if text("token"):
+    server = text("server") or (config.clusters.get(cluster) or {}).get("server") or _NO_SERVER
+    if server != ctx.server:
+        raise connection_failure(server if "://" in server else f"https://{server}", "connection refused")
+    if (text("token") or (config.users.get(user) or {}).get("token")) != token_of(ctx):
         raise Failure("You must be logged in to the server (Unauthorized)")
-    server = text("server")
-    if server not in ("", ctx.server):
-        url = server if "://" in server else f"https://{server}"
-        raise connection_failure(url, "connection refused")
+    return replace(ctx, namespace=namespace_of(config, name))
 
 
-def _exists(ctx: Context, path: str) -> bool:
+def _config_in(ctx: Context, path: str) -> Kubeconfig:
+    if ctx.files.absolute(path) == ctx.kubeconfig_path:
+        return kubeconfig_of(ctx)
     try:
-        ctx.files.read(path)
+        return read(ctx.files.read(path))
     except FileNotFoundError:
-        return False
-    return True
-
-
-def context_name(ctx: Context) -> str:
-    """Return the name of the kubeconfig's only context."""
-    return f"{ctx.user}@{ctx.cluster}"
+        raise Failure(f"stat {path}: no such file or directory") from None
+    except YamlProblem as problem:
+        raise Failure(f"error loading config file {quoted(path)}: yaml: {problem}") from None
 
 
 def error_text(error: Exception) -> tuple[str, int]:

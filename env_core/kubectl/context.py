@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.kind import Kind
+from env_core.kubectl.kubeconfig import Kubeconfig
 
 
 class Files(Protocol):
@@ -23,6 +24,9 @@ class Files(Protocol):
     def write(self, path: str, text: str) -> None:
         """Replace a file's text."""
 
+    def makedirs(self, path: str) -> None:
+        """Make a directory and those above it, as far as they are missing."""
+
     def listdir(self, path: str) -> Sequence[str]:
         """Return the sorted names in a directory.
 
@@ -32,6 +36,9 @@ class Files(Protocol):
 
     def is_dir(self, path: str) -> bool:
         """Whether `path` is a directory."""
+
+    def absolute(self, path: str) -> str:
+        """Return `path` from the root on, cleaned."""
 
 
 class Clock(Protocol):
@@ -67,6 +74,10 @@ class Discovery(Protocol):
         """Return this, asked again if it remembers answers."""
 
 
+def _unheard(_text: str) -> None:
+    """Drop a warning that nobody reads."""
+
+
 @dataclass(slots=True)
 class Context:
     """The state of one kubectl invocation."""
@@ -78,8 +89,12 @@ class Context:
     namespace: str
     """The namespace of the current context, or of -n."""
     stdin: str = ""
-    warnings: list[str] = field(default_factory=list)
+    warn: Callable[[str], None] = _unheard
+    """Prints a warning, each text once."""
     user: str = "sre"
     cluster: str = "prod"
     server: str = "https://10.0.0.1:6443"
     is_namespace_explicit: bool = False
+    kubeconfig: Kubeconfig | None = None
+    """The kubeconfig, once `config set…` has changed it."""
+    kubeconfig_path: str = "/root/.kube/config"

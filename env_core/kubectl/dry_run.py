@@ -35,7 +35,7 @@ def dry_run_of(ctx: Context, args: Args) -> str:
             klog_line(
                 ctx,
                 "W",
-                "helpers.go:703",
+                "helpers.go:728" if is_set else "helpers.go:731",
                 f"--dry-run={value} is deprecated (boolean value) and can be replaced with "
                 f"--dry-run={'client' if is_set else 'none'}.",
             )

@@ -11,8 +11,8 @@ from env_core.sim.timefmt import parse_go_duration
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]+|[0-9][0-9_]*)\Z")
 
 
-def integer(value: str) -> int:
-    """Return what strconv.ParseInt reads from `value` with base 0.
+def integer(value: str, bits: int = 64) -> int:
+    """Return what strconv.ParseInt reads from `value` with base 0, into so many bits.
 
     Raises:
         ValueError: in Go's words.
@@ -24,9 +24,14 @@ def integer(value: str) -> int:
     if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
         text = text.replace(digits, "0o" + digits[1:], 1)
     number = int(text, 0)
-    if not -(2**63) <= number < 2**63:
+    if not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise ValueError(f"strconv.ParseInt: parsing {quoted(value)}: value out of range")
     return number
+
+
+def as_int32(number: int) -> int:
+    """Return what Go's int32() makes of a number: what does not fit wraps around."""
+    return (number + 2**31) % 2**32 - 2**31
 
 
 @lru_cache(maxsize=256)

@@ -62,11 +62,11 @@ def client_for(ctx: Context, args: Args, screen: Screen) -> ApiClient:
     if not name:
         if groups or args.text("as-uid") or args.items("as-user-extra"):
             raise Failure(f"requesting uid, groups or user-extra for {ctx.user} without impersonating a user")
-        return CommandClient(base._api, base.identity, screen, agent)
+        return CommandClient(base.api, base.identity, screen, agent)
     if not _may_impersonate(base, name, groups):
         return CommandClient(_Refusing(base.identity.name), base.identity, screen, agent)
     return CommandClient(
-        base._api, Identity(name, groups_of(name, groups), args.text("as-uid")), screen, agent
+        base.api, Identity(name, groups_of(name, groups), args.text("as-uid")), screen, agent
     )
 
 

@@ -10,16 +10,21 @@ import json
 import re
 from collections.abc import Sequence
 
+from env_core.kubectl._list_check import problems_of
 from env_core.kubectl._manifest_files import file_paths
 from env_core.kubectl.context import Context
-from env_core.kubectl.manifests import read_manifests
+from env_core.kubectl.klog import klog_line
+from env_core.kubectl.manifests import Manifests, read_manifests
 from env_core.kubectl.resolve import Info, kustomization_missing
-from env_core.kubectl.screen import Failure
+from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.verb import Args
 from env_core.objects import selectors
 from env_core.world import Object
 
 _STOP = "if you choose to ignore these errors, turn validation off with --validate=false"
+_NO_WARNINGS = (
+    "cannot perform warn validation if server-side field validation is unsupported, skipping validation"
+)
 _NO_KIND = re.compile(r"unable to decode \".*?\": Object 'Kind' is missing in '(.*)'\Z", re.DOTALL)
 _IS_LIST = re.compile(
     r"""^\s*["']?kind["']?\s*:\s*["']?\w*List["']?\s*,?\s*$|"kind"\s*:\s*"\w*List\"""", re.MULTILINE
@@ -49,8 +54,8 @@ def manifest_infos(
         Failure: when a path does not exist.
     """
     if args.has("kustomize") and args.text("kustomize"):
-        raise kustomization_error(ctx, args.text("kustomize"))
-    infos, errors = infos_of_paths(ctx, file_paths(ctx, args), validation)
+        raise kustomization_missing(ctx, args.text("kustomize"))
+    infos, errors = _infos_of_paths(ctx, file_paths(ctx, args), validation, args.screen)
     if label_selector:
         wanted = selectors.parse_labels(label_selector)
         infos = [
@@ -59,15 +64,9 @@ def manifest_infos(
     return infos, errors
 
 
-def kustomization_error(ctx: Context, directory: str) -> Failure:
-    """Return the error of a kustomization that cannot be built; paths are told from the working directory on."""
-    error = kustomization_missing(ctx, directory)
-    if directory.startswith("/"):
-        return error
-    return Failure(error.text.replace(f"lstat {directory}:", f"lstat ./{directory}:"), is_bare=error.is_bare)
-
-
-def infos_of_paths(ctx: Context, paths: Sequence[str], validation: str) -> tuple[list[Info], list[Exception]]:
+def _infos_of_paths(
+    ctx: Context, paths: Sequence[str], validation: str, screen: Screen
+) -> tuple[list[Info], list[Exception]]:
     """Return the objects of files, and the errors."""
     infos: list[Info] = []
     errors: list[Exception] = []
@@ -77,17 +76,39 @@ def infos_of_paths(ctx: Context, paths: Sequence[str], validation: str) -> tuple
         manifests = read_manifests(text, source)
         error: Exception | None = manifests.error
         is_list = _IS_LIST.search(text) is not None
-        for obj in manifests.objects:
-            if validation != "Ignore" and not obj.get("apiVersion"):
-                error = _invalid(source, ["apiVersion not set"])
+        checked = 0
+        for index, obj in enumerate(manifests.objects):
+            number = manifests.lists[index]
+            problems: list[str] = []
+            if number > 0 and number != checked:
+                checked = number
+                problems = _list_problems(ctx, manifests, number, validation, screen)
+            elif validation != "Ignore" and number <= 0 and not obj.get("apiVersion"):
+                problems = ["apiVersion not set"]
+            if problems:
+                error = _invalid(source, problems)
                 break
             try:
-                infos.append(_info(ctx, obj, source, is_list))
+                infos.append(_info(ctx, obj, source, is_list, screen if validation == "Warn" else None))
             except Failure as failure:
                 errors.append(failure)
         if error is not None:
             errors.append(_validated(error, source) if validation != "Ignore" else error)
     return infos, errors
+
+
+def _list_problems(
+    ctx: Context, manifests: Manifests, number: int, validation: str, screen: Screen
+) -> list[str]:
+    """Return what the client finds wrong with a list, of which no server can be asked to check the fields."""
+    if validation == "Warn":
+        screen.err(klog_line(ctx, "W", "schema.go:145", _NO_WARNINGS))
+    if validation != "Strict":
+        return []
+    items = [obj for obj, own in zip(manifests.objects, manifests.lists, strict=True) if own == number]
+    return problems_of(
+        items, [ctx.discovery.by_gvk(item.get("apiVersion") or "", item["kind"]) for item in items]
+    )
 
 
 def local_objects(ctx: Context, args: Args) -> tuple[list[Object], list[Exception]]:
@@ -96,6 +117,8 @@ def local_objects(ctx: Context, args: Args) -> tuple[list[Object], list[Exceptio
     Raises:
         Failure: when a path does not exist.
     """
+    if args.has("kustomize") and args.text("kustomize"):
+        raise kustomization_missing(ctx, args.text("kustomize"))
     objects: list[Object] = []
     errors: list[Exception] = []
     for path in file_paths(ctx, args):
@@ -128,12 +151,14 @@ def _validated(error: Exception, source: str) -> Exception:
     return _invalid(source, problems)
 
 
-def _info(ctx: Context, obj: Object, source: str, is_list: bool) -> Info:
+def _info(ctx: Context, obj: Object, source: str, is_list: bool, screen: Screen | None) -> Info:
     metadata = obj.get("metadata") or {}
     name = metadata.get("name") or ""
     version = obj.get("apiVersion") or ""
     kind = ctx.discovery.by_gvk(version, obj["kind"])
     if kind is None:
+        if screen is not None and not is_list:
+            screen.err(klog_line(ctx, "W", "schema.go:145", _NO_WARNINGS))
         missing = f'no matches for kind "{obj["kind"]}" in version "{version}"'
         if is_list:
             raise Failure(f"unable to recognize {missing}", is_bare=True)

@@ -23,23 +23,37 @@ _BYTES = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Manifests:
-    """The objects read before the first error, and that error."""
+    """The objects read before the first error, and that error.
+
+    `lists` tells for every object the number of the list that it comes from: 0 for none, above it for a v1 List, below
+    it for a list of one kind.
+    """
 
     objects: tuple[Object, ...]
     error: Failure | None
+    lists: tuple[int, ...] = ()
 
 
 @lru_cache(maxsize=256)
 def read_manifests(text: str, source: str) -> Manifests:
     """Return the objects of `text`; `source` is the path, or STDIN, that errors name."""
     objects: list[Object] = []
+    lists: list[int] = []
     text = _BYTES.sub("\ufffd", text)
     try:
-        for document in _documents(text, source):
-            objects.extend(_flat(_checked(document, source)))
+        for number, document in enumerate(_documents(text, source), 1):
+            found = _flat(_checked(document, source))
+            objects.extend(found)
+            lists.extend([_list_number(document, number)] * len(found))
     except Failure as failure:
-        return Manifests(tuple(objects), failure)
-    return Manifests(tuple(objects), None)
+        return Manifests(tuple(objects), failure, tuple(lists))
+    return Manifests(tuple(objects), None, tuple(lists))
+
+
+def _list_number(document: Object | None, number: int) -> int:
+    if not document or not _is_list(document):
+        return 0
+    return number if (document.get("apiVersion"), document["kind"]) == ("v1", "List") else -number
 
 
 def _documents(text: str, source: str) -> Any:
@@ -168,15 +182,18 @@ def _json_type(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
+def _is_list(document: Object) -> bool:
+    return document["kind"].endswith("List") and isinstance(document.get("items"), list)
+
+
 def _flat(document: Object) -> list[Object]:
     """Return the items of a list, or the object itself."""
     if not document:
         return []
-    items = document.get("items")
-    if not (document["kind"].endswith("List") and isinstance(items, list)):
+    if not _is_list(document):
         return [document]
     found: list[Object] = []
-    for item in items:
+    for item in document["items"]:
         if not isinstance(item, dict):
             continue
         if "kind" not in item and document["kind"] != "List":

@@ -11,7 +11,7 @@ from typing import Any
 
 from env_core.kubectl.govalues import duration_ms, go_rune, integer
 from env_core.kubectl.screen import Failure, Screen
-from env_core.kubectl.verb import Args, Array, Duration, Flag, Slice, Verb
+from env_core.kubectl.verb import Args, Array, Duration, Flag, Int32, Slice, Verb
 from env_core.objects import gocsv
 from env_core.objects.problems import quoted
 
@@ -36,6 +36,7 @@ GLOBAL_FLAGS = (
     Flag("password", str, words="Password for basic authentication."),
     Flag("profile", str, default="none", words="Profile to record."),
     Flag("profile-output", str, default="profile.pprof", words="File for the profile."),
+    Flag("proxy-url", str, words="Proxy to the cluster."),
     Flag("request-timeout", str, default="0", words="Time limit of one request."),
     Flag("server", str, shorthand="s", words="Address of the API server."),
     Flag("tls-server-name", str, words="Name to check the server certificate against."),
@@ -43,13 +44,14 @@ GLOBAL_FLAGS = (
     Flag("user", str, words="User entry of the kubeconfig."),
     Flag("username", str, words="User name for basic authentication."),
     Flag("v", int, shorthand="v", words="Log level."),
-    Flag("vmodule", str, words="Log levels by file."),
+    Flag("vmodule", str, shown="", words="Log levels by file."),
     Flag("warnings-as-errors", bool, words="Fail when the server warns."),
 )
 HELP = Flag("help", bool, shorthand="h", words="Show help.")
 
-_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
-_FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
+TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
+FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
+"""What strconv.ParseBool reads as true and as false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def _default(flag: Flag) -> Any:
         return duration_ms(flag.default or "0s")
     if flag.type is bool:
         return bool(flag.default)
-    if flag.type is int:
+    if flag.type in (int, Int32):
         return int(flag.default or 0)
     if flag.type in (Slice, Array):
         return tuple(flag.default or ())
@@ -253,14 +255,16 @@ def _read(flag: Flag, value: str) -> Any:
     if kind is str:
         return value
     if kind is bool:
-        if value in _TRUE:
+        if value in TRUE:
             return True
-        if value in _FALSE:
+        if value in FALSE:
             return False
         raise _ValueProblem(f"strconv.ParseBool: parsing {quoted(value)}: invalid syntax")
-    if kind in (int, Duration):
+    if kind in (int, Int32, Duration):
         try:
-            return integer(value) if kind is int else duration_ms(value)
+            if kind is Duration:
+                return duration_ms(value)
+            return integer(value, 32 if kind is Int32 else 64)
         except ValueError as error:
             raise _ValueProblem(str(error)) from None
     if kind is Slice:

@@ -123,6 +123,11 @@ def is_less_active(left: Object, right: Object) -> bool:
     ready, other_ready = _ready_time(left), _ready_time(right)
     if (ready is None) != (other_ready is None):
         return ready is None
+    deleted, other_deleted = _deleted(left), _deleted(right)
+    if bool(deleted) != bool(other_deleted):
+        return bool(deleted)
+    if deleted != other_deleted:
+        return deleted < other_deleted
     if ready is not None and other_ready is not None and ready != other_ready:
         return _after_or_zero(ready, other_ready)
     restarts, other_restarts = _restarts(left), _restarts(right)
@@ -155,9 +160,26 @@ def _ready_time(pod: Object) -> str | None:
     return None
 
 
-def _restarts(pod: Object) -> int:
-    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
-    return max((status.get("restartCount", 0) for status in statuses), default=0)
+def _restarts(pod: Object) -> tuple[int, int]:
+    """Return how often the containers have restarted at most, and the sidecars."""
+    status = pod.get("status") or {}
+    sidecars = {
+        one["name"]
+        for one in (pod.get("spec") or {}).get("initContainers") or ()
+        if one.get("restartPolicy") == "Always"
+    }
+    own = [one.get("restartCount", 0) for one in status.get("containerStatuses") or ()]
+    beside = [
+        one.get("restartCount", 0)
+        for one in status.get("initContainerStatuses") or ()
+        if one.get("name") in sidecars
+    ]
+    return max(own, default=0), max(beside, default=0)
+
+
+def _deleted(pod: Object) -> str:
+    deleted: str = pod["metadata"].get("deletionTimestamp") or ""
+    return deleted
 
 
 def _created(pod: Object) -> str:

@@ -71,7 +71,21 @@ def no_match_text(resource: str, group: str = "", version: str = "") -> str:
 
 
 def find_kind(ctx: Context, name: str) -> Kind | None:
-    """Return the kind that a resource argument names; an incomplete group matches by its start."""
+    """Return the kind that a resource argument names; an incomplete group matches by its start.
+
+    A short name stands for its type's usual version, whatever version is behind it.
+
+    Source: k8s.io/client-go restmapper/shortcut.go.
+    """
+    short, *place = name.lower().split(".", 2)
+    if len(place) == 2:
+        for candidate in ctx.discovery.all():
+            if (
+                candidate.is_preferred
+                and short in candidate.short_names
+                and place[1] in ("", candidate.group)
+            ):
+                return candidate
     kind = ctx.discovery.find(name)
     if kind is not None or "." not in name:
         return kind
@@ -97,6 +111,10 @@ def kind_named(ctx: Context, name: str) -> Kind:
     kind = find_kind(ctx, name)
     if kind is None:
         raise unknown_type(name)
+    if name in kind.short_names:
+        for other in ctx.discovery.all():
+            if name in other.short_names and other.resource != kind.resource:
+                ctx.warn(f'short name "{name}" could also match lower priority resource {other.resource}')
     return kind
 
 
@@ -117,12 +135,13 @@ def select(
     all_namespaces: bool | None = None,
     files: Sequence[str] | None = None,
     default_type: str = "",
+    is_typed: bool = False,
 ) -> Selection:
     """Return what `words` and the selector and file flags of `args` mean.
 
     `allows_no_selector` lets a bare type mean all of its objects; `selects_all` is --all. Flags that the verb
     does not declare count as unset; the keyword arguments replace them. `default_type` is used when the
-    words name objects only (`logs`, `exec`).
+    words name objects only (`logs`, `exec`). `is_typed` is for verbs that know the client's own types only.
 
     Raises:
         Failure: for arguments that make no sense, unknown types and unreadable files.
@@ -139,7 +158,7 @@ def select(
     if files and kustomize:
         raise Failure("only one of -f or -k can be specified")
     if kustomize:
-        raise kustomization_missing(ctx, kustomize)
+        return Selection(is_from_files=True, errors=(kustomization_missing(ctx, kustomize),))
     recursive = args.has("recursive") and args.is_set("recursive")
     paths = [path for name in files for path in expand(ctx, name, recursive)]
     types, names, tuples = _read_words(ctx, words, default_type)
@@ -153,7 +172,7 @@ def select(
         )
     namespace = "" if all_namespaces else ctx.namespace
     if paths:
-        return _by_paths(ctx, paths, types, names, tuples, label_selector)
+        return _by_paths(ctx, paths, types, names, tuples, label_selector, is_typed=is_typed)
     if (
         label_selector
         or field_selector
@@ -242,7 +261,7 @@ def _by_selector(
         raise Failure("selectors and the all flag cannot be used when passing resource/name arguments")
     if not types:
         raise Failure("at least one resource must be specified to use a selector")
-    kinds = [kind_named(ctx, name) for name in types]
+    kinds = dict.fromkeys(kind_named(ctx, name) for name in types)
     return Selection(
         listings=tuple(
             Listing(kind, namespace if kind.is_namespaced else "", label_selector, field_selector)
@@ -301,6 +320,8 @@ def _by_paths(
     names: list[str],
     tuples: list[tuple[str, str]],
     label_selector: str,
+    *,
+    is_typed: bool,
 ) -> Selection:
     if types:
         raise Failure(
@@ -311,7 +332,7 @@ def _by_paths(
     if tuples:
         raise Failure("resource/name arguments cannot be provided when a path is specified")
     wanted = _labels_wanted(label_selector)
-    infos, errors = read_files(ctx, paths)
+    infos, errors = read_files(ctx, paths, is_typed=is_typed)
     if wanted is not None:
         infos = [
             info for info in infos if wanted.matches(info.found().get("metadata", {}).get("labels") or {})

@@ -11,6 +11,10 @@ from env_core.kubectl.screen import Screen
 from env_core.world import Output
 
 
+class Int32:
+    """Flag type of a number with 32 bits; its value is an int."""
+
+
 class Duration:
     """Flag type of a Go duration ("1m30s"); its value is in milliseconds (int)."""
 
@@ -23,7 +27,7 @@ class Array:
     """Flag type of a list that repeats and does not split; its value is a tuple of strings."""
 
 
-FlagType = type[str] | type[bool] | type[int] | type[Duration] | type[Slice] | type[Array]
+FlagType = type[str] | type[bool] | type[int] | type[Int32] | type[Duration] | type[Slice] | type[Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class Flag:
     is_required: bool = False
     is_hidden: bool = False
     deprecated: str = ""
+    shown: str | None = None
+    """The default as help shows it, where that does not follow from type and default."""
 
     @property
     def label(self) -> str:
@@ -108,7 +114,7 @@ class Verb:
     `Failure`) is printed after what it wrote. A group has `subverbs` and usually no `run`. `usage` is the
     usage line without "kubectl " and without "[options]". `check_args`, when given, sees the positional
     arguments before required flags are checked. `needs_config` is False for what works without a cluster.
-    `helps_on_stdout` tells where a group without a sub-command shows its help (cmdutil.DefaultSubCommandRun).
+    `helps` is False for the command that answers --help with nothing. `helps_on_stdout` tells where a group without a sub-command shows its help (cmdutil.DefaultSubCommandRun).
     """
 
     name: str
@@ -122,6 +128,7 @@ class Verb:
     check_args: Callable[[Args], None] | None = None
     needs_config: bool = True
     helps_on_stdout: bool = False
+    helps: bool = True
     is_hidden: bool = False
     unrecorded: str = ""
 

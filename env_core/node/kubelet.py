@@ -292,6 +292,11 @@ class Kubelets:
         """Run a command in a container; raises `StatusError` in the API server's words."""
         return logs.execute(self._host, pod, request)
 
+    def attach(self, pod: Object, request: ApiRequest) -> bool:
+        """Open a session with a running container, which lasts; raises `StatusError` in the API server's words."""
+        logs.running(self._host, pod, request)
+        return True
+
 
 def _concerns(old: Object, new: Object) -> bool:
     """Whether a pod's change is one that its kubelet acts on: spec, deletion, conditions of readiness gates."""

@@ -11,7 +11,7 @@ from env_core.apiserver.podlogs import chosen_container
 from env_core.apiserver.request import ApiRequest, ExecOptions, LogOptions
 from env_core.node._host import SECOND_MS, Host
 from env_core.node._records import PodRecord
-from env_core.programs import Line
+from env_core.programs import Line, Run
 from env_core.sim.timefmt import parse_ms, rfc3339_micro
 from env_core.world import Object, Output
 
@@ -126,8 +126,21 @@ def execute(host: Host, pod: Object, request: ApiRequest) -> Output:
     Raises:
         StatusError: when the pod or the container cannot run one.
     """
+    run = running(host, pod, request)
     options = request.exec
     assert options is not None, "exec requests carry their options"
+    name = run.container.name
+    return host.exec_in(run, ExecOptions(command=options.command, container=name, stdin=options.stdin))
+
+
+def running(host: Host, pod: Object, request: ApiRequest) -> Run:
+    """Return the running container that an exec or attach request means.
+
+    Raises:
+        StatusError: when there is none, or its node does not answer.
+    """
+    options = request.exec
+    assert options is not None, "such requests carry their options"
     name = chosen_container(pod, options.container)
     metadata = pod["metadata"]
     pod_name = metadata["name"]
@@ -135,13 +148,14 @@ def execute(host: Host, pod: Object, request: ApiRequest) -> Output:
         raise errors.bad_request(f"pod {pod_name} does not have a host assigned")
     phase = (pod.get("status") or {}).get("phase", "")
     if phase in ("Succeeded", "Failed"):
-        text = f"cannot exec into a container in a completed pod; current phase is {phase}"
+        what = "exec into" if request.subresource == "exec" else "attach"
+        text = f"cannot {what} a container in a completed pod; current phase is {phase}"
         raise errors.StatusError(errors.status(500, "InternalError", text))
     node = host.node(pod["spec"]["nodeName"])
     if node is not None and node.stopped_ms is not None:
-        raise _unreachable(node.address, f"exec/{metadata['namespace']}/{pod_name}/{name}")
+        raise _unreachable(node.address, f"{request.subresource}/{metadata['namespace']}/{pod_name}/{name}")
     run = host.runtime.run(metadata["uid"], name)
     if run is None or not run.is_running(host.now_ms):
         text = f'container not found ("{name}")'
         raise errors.StatusError(errors.status(404, "NotFound", text))
-    return host.exec_in(run, ExecOptions(command=options.command, container=name, stdin=options.stdin))
+    return run

@@ -133,5 +133,10 @@ def as_v2(value: Any) -> Any:
     if "oneOf" in value:
         return {"type": "string"}
     wrapped = value.get("allOf")
-    rest = {key: as_v2(item) for key, item in value.items() if key not in ("allOf", "default")}
+    rest = {
+        # Names of fields are no words of a schema, whatever they are.
+        key: {name: as_v2(field) for name, field in item.items()} if key == "properties" else as_v2(item)
+        for key, item in value.items()
+        if key not in ("allOf", "default")
+    }
     return {**as_v2(wrapped[0]), **rest} if wrapped else rest

@@ -19,7 +19,6 @@ from env_core.rest.discovery import groups, rows
 from env_core.rest.rendering import json_bytes
 from env_core.world import Object
 
-V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 _ALWAYS = ("APIResourceList", "DeleteOptions", "Status", "WatchEvent")
 _SECURITY = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 

@@ -123,6 +123,13 @@ def response(
     return HttpResponse(code=code, headers=(NO_CACHE, ("Content-Type", form.media), *headers), body=body)
 
 
+def raw_json_response(value: Any) -> HttpResponse:
+    """Return an answer that is no API object: indented, without a final line end (responsewriters.WriteRawJSON)."""
+    return HttpResponse(
+        code=200, headers=(NO_CACHE, ("Content-Type", PLAIN.media)), body=json_bytes(value, is_pretty=True)
+    )
+
+
 def status_response(status: Object, form: Form = PLAIN, headers: Headers = ()) -> HttpResponse:
     """Return the answer with a Status."""
     retry = (status.get("details") or {}).get("retryAfterSeconds")

@@ -13,13 +13,13 @@ from env_core.apiserver.kind import Kind
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import Identity
 from env_core.apiserver.server import ApiServer
-from env_core.rest import discovery, openapi
+from env_core.rest import discovery, openapi, openapi_protobuf
 from env_core.rest.health import CHECKS, ENDPOINTS, health
 from env_core.rest.message import JSON, Headers, HttpRequest, HttpResponse
-from env_core.rest.negotiation import PLAIN, wants_aggregated_discovery
+from env_core.rest.negotiation import PLAIN, clauses, wants_aggregated_discovery
 from env_core.rest.queries import Query
 from env_core.rest.refusals import method_not_allowed
-from env_core.rest.rendering import NO_CACHE, json_bytes, response, text_response
+from env_core.rest.rendering import NO_CACHE, json_bytes, raw_json_response, response, text_response
 from env_core.world import Object
 
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
@@ -58,9 +58,9 @@ def not_found() -> HttpResponse:
 def _document(server: ApiServer, request: HttpRequest, parts: list[str]) -> HttpResponse | None:
     registry = server.registry.snapshot()
     if parts == ["version"]:
-        return response(200, SERVER_VERSION, PLAIN, is_pretty=True)
+        return raw_json_response(SERVER_VERSION)
     if parts == [""]:
-        return response(200, {"paths": list(_root_paths(registry))}, PLAIN, is_pretty=True)
+        return raw_json_response({"paths": list(_root_paths(registry))})
     if parts in (["api"], ["apis"]):
         is_core = parts == ["api"]
         if wants_aggregated_discovery(request.header("accept")):
@@ -86,8 +86,7 @@ def _openapi(server: ApiServer, request: HttpRequest, parts: list[str]) -> HttpR
     if parts == ["openapi", "v3"]:
         return response(200, openapi.index(registry, _schemas(server)), PLAIN)
     if parts == ["openapi", "v2"]:
-        whole = json_bytes(openapi.version_2(registry, _schemas(server)))
-        return _cached(request, whole, f'"{openapi.etag_of(whole)}"', (NO_CACHE, ("Content-Type", JSON)))
+        return _version_2(request, openapi.version_2(registry, _schemas(server)))
     if parts[:2] != ["openapi", "v3"]:
         return None
     name = "/".join(parts[2:])
@@ -102,6 +101,22 @@ def _openapi(server: ApiServer, request: HttpRequest, parts: list[str]) -> HttpR
     # An address with its hash never changes what it answers.
     age = ("Cache-Control", "public, immutable") if wanted else NO_CACHE
     return _cached(request, data, f'"{etag}"', (age, ("Content-Type", JSON)))
+
+
+def _version_2(request: HttpRequest, document: Object) -> HttpResponse:
+    """Answer with the document as JSON or as protobuf, whichever the client names first."""
+    whole = json_bytes(document)
+    media_types = [clause.media for clause in clauses(request.header("accept") or "*/*")]
+    known = (*openapi_protobuf.ACCEPTED, JSON, "application/*", "*/*")
+    wanted = next((media for media in media_types if media in known), "")
+    if not wanted:
+        return HttpResponse(code=406, headers=(NO_CACHE, ("Vary", "Accept")))
+    data, media = whole, JSON
+    if wanted in openapi_protobuf.ACCEPTED:
+        data, media = openapi_protobuf.encode(document), openapi_protobuf.TYPE
+    # The two have one tag: what varies is told apart by what was asked for.
+    headers = (NO_CACHE, ("Content-Type", media), ("Vary", "Accept"))
+    return _cached(request, data, f'"{openapi.etag_of(whole)}"', headers)
 
 
 def _cached(request: HttpRequest, data: bytes, etag: str, headers: Headers) -> HttpResponse:

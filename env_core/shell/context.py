@@ -7,24 +7,12 @@ from collections.abc import Callable, Mapping
 
 from env_core.shell.budget import Budget
 from env_core.shell.filesystem import FileSystem, ShellFileError
-from env_core.world import Output
+from env_core.world import Interrupted, Output
 
 __all__ = ["FileSystem", "Interrupted", "Process", "Program", "ShellFileError"]
 
 NOWHERE = "/\0/\0"
 """A path that no name leads to: what an empty name stands for."""
-
-
-class Interrupted(Exception):
-    """Raised out of `Process.advance` when virtual time reaches the deadline that `timeout` set.
-
-    `output` is what a shell on the way had printed so far.
-    """
-
-    def __init__(self, output: Output | None = None) -> None:
-        """Record the output so far, if known."""
-        super().__init__()
-        self.output = output
 
 
 class Process:

@@ -317,7 +317,12 @@ class Shell(State):
     def call(self, program: Program, argv: list[str], env: dict[str, str], streams: Streams) -> int:
         """Run a program with the shell's streams and return its exit code."""
         process = self.process.child(stdin=streams.stdin.text, env=env)
-        output = program(process, argv)
+        try:
+            output = program(process, argv)
+        except Interrupted as stopped:
+            if stopped.output is not None:
+                self.deliver(stopped.output, argv[0], streams)
+            raise Interrupted from None
         if process.stdin_was_read:
             streams.stdin.take_all()
         return self.deliver(output, argv[0], streams, in_shell=program in shell_programs())

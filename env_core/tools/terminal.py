@@ -70,7 +70,7 @@ class Terminal:
         self._context = Context(
             api=host.client(identity),
             clock=host,
-            files=self._fs,
+            files=_FilesIn(Process(fs=self._fs, cwd=HOME)),
             discovery=self._discovery,
             namespace=namespace,
             user=identity.name,
@@ -96,7 +96,6 @@ class Terminal:
         self._check = check
         process = self._shell.process
         process.deadline_ms = self._host.now_ms + limit_ms
-        self._context.clock = _BoundedClock(self._host, process.deadline_ms)
         try:
             words = _plain_words(line)
             if words is not None and words[0] not in self._shell.functions:
@@ -142,6 +141,8 @@ class Terminal:
         context = self._context
         context.stdin = process.stdin
         context.files = _FilesIn(process)
+        if process.deadline_ms is not None:
+            context.clock = _BoundedClock(self._host, process.deadline_ms)
         return kubectl.run(argv[1:], context)
 
     def fork(self, host: Host) -> Terminal:
@@ -153,6 +154,7 @@ class Terminal:
             fs=self._fs.fork(),
             discovery=self._discovery,
         )
+        copy._context.kubeconfig = self._context.kubeconfig
         if self._shell is not None:
             copy._shell = copy._make_shell()
             copy._shell.variables = dict(self._shell.variables)
@@ -225,6 +227,10 @@ class _FilesIn:
         """Replace a file's text."""
         self._process.fs.write(self._process.path(path), text)
 
+    def makedirs(self, path: str) -> None:
+        """Make a directory and those above it, as far as they are missing."""
+        self._process.fs.mkdir(self._process.path(path), parents=True)
+
     def listdir(self, path: str) -> list[str]:
         """Return the sorted names in a directory."""
         try:
@@ -235,3 +241,7 @@ class _FilesIn:
     def is_dir(self, path: str) -> bool:
         """Whether `path` is a directory."""
         return self._process.fs.is_dir(self._process.path(path))
+
+    def absolute(self, path: str) -> str:
+        """Return `path` from the root on, cleaned."""
+        return self._process.path(path)

@@ -74,6 +74,16 @@ def test_updates_create_roles_but_no_config_maps(api: Asking) -> None:
     assert api.refusal("update", "configmaps", "app", "default", config())[0] == 404
 
 
+@pytest.mark.parametrize("resource", ["services", "leases.coordination.k8s.io", "limitranges", "endpoints"])
+def test_updates_create_what_the_server_lets_them(api: Asking, resource: str) -> None:
+    body: Any = {"metadata": {"name": "made"}}
+    if resource == "services":
+        body["spec"] = {"ports": [{"port": 80}]}
+    assert api.refusal("update", resource, "made", "default", body, subresource="status")[0] == 404
+    assert api.ask("update", resource, "made", "default", body).code == 201
+    assert api.ask("update", resource, "made", "default", body).code == 200
+
+
 def test_creating_by_update_takes_the_right_to_create(api: Asking) -> None:
     rules = [{"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"], "verbs": ["update"]}]
     api.create(ROLES, {"metadata": {"name": "updater"}, "rules": rules}, "default")

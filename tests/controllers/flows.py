@@ -5,8 +5,6 @@ objects; deletes and changes of pods come from the command line. Names that the 
 ones, in order, so that objects can be compared by name. Times, uids and pods' inner status are not compared.
 """
 
-import json
-import re
 from collections import Counter
 
 import yaml
@@ -15,6 +13,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
 from env_core.apiserver.server import ApiServer
 from env_core.controllers import Requeue, _daemonset_nodes, nodelifecycle, persistentvolumebinder
+from env_core.controllers._pods import in_batches
 from env_core.sim.timefmt import parse_ms
 from tests.controllers.comparing import (
     by_name,
@@ -26,11 +25,17 @@ from tests.controllers.comparing import (
     is_ours,
     once,
 )
-from tests.controllers.golden import flow, unstable
+from tests.controllers.golden import flow, raw_flow, unstable
 from tests.controllers.recorded_script import RecordedScheduler, RecordedScript
 from tests.controllers.script_kubelet import ScriptKubelet
 from tests.controllers.world import World, registry
-from tests.controllers.writing import OWN_ANNOTATIONS, creation_order, is_owned, written
+from tests.controllers.writing import (
+    OWN_ANNOTATIONS,
+    creation_order,
+    is_made_by_controllers,
+    is_owned,
+    written,
+)
 
 COMPARED = {
     "deployments",
@@ -104,21 +109,8 @@ class Replay:
     resync_phase_ms = 0
     """When volumes are looked at again, within each `RESYNC_MS`."""
 
-    def __init__(self, name):
-        text = json.dumps(flow(name))
-        aliases = flow(name)["aliases"]
-        for alias in sorted(aliases, key=len, reverse=True):
-            if re.fullmatch(r"e0+\d+", alias):
-                text = text.replace(alias, aliases[alias])
-        for alias in sorted(aliases, key=len, reverse=True):
-            if not re.fullmatch(r"e0+\d+|\d+", alias):
-                raw = re.sub(r"^(.*)$", lambda match: aliases[match[1]], alias)
-                shown = alias
-                for each, full in aliases.items():
-                    if re.fullmatch(r"e0+\d+", each):
-                        shown = shown.replace(each, full)
-                text = re.sub(rf"(?<![a-z0-9-]){re.escape(shown)}(?![a-z0-9-])", raw, text)
-        self.flow = json.loads(text)
+    def __init__(self, record):
+        self.flow = raw_flow(record)
         self.start_ms = parse_ms(self.flow["start"])
         self.namespace = self.flow["namespace"]
         self.world = World(now_ms=self.start_ms - 30_000, server_type=NamingServer)
@@ -172,7 +164,10 @@ class Replay:
 
     def _in_turn(self, _daemon_set, names):
         now_ms = self.world.now_ms - self.start_ms
-        return sorted(names, key=lambda name: (self.script.next_change_ms(name, now_ms), name))
+        recorded = sorted(names, key=lambda name: (self.script.next_change_ms(name, now_ms), name))
+        turns = []
+        in_batches(len(recorded), turns.append)
+        return [recorded[turns.index(position)] for position in range(len(recorded))]
 
     def _run_steps(self):
         for step in self.flow["steps"]:
@@ -341,7 +336,8 @@ class Replay:
             old = {obj["metadata"]["name"]: obj for obj in self.before.get(plural, ())}
             new = {obj["metadata"]["name"]: obj for obj in recorded.get(plural, ())}
             for name in sorted({*old, *new}):
-                self._apply_object(kind, old.get(name), new.get(name))
+                if not is_made_by_controllers(new.get(name) or old[name], recorded):
+                    self._apply_object(kind, old.get(name), new.get(name))
 
     def _apply_object(self, kind, old, new):
         namespace = self.namespace if kind.is_namespaced else ""
@@ -482,7 +478,7 @@ class Score:
         self.state = self.events = self.state_total = self.events_total = 0
         self.first = ""
         rows = unstable().get(name, {})
-        replay = Replay(name)
+        replay = Replay(flow(name))
         replayed = replay.run()
         self.forbidden = replay.world.server.forbidden
         for step, differences, events, problem in replayed:

@@ -22,7 +22,7 @@ from tests.golden.aliases import Aliases
 from tests.golden.http import TOKENS
 from tests.golden.normalise import printed, printed_drawn
 from tests.golden.recordings import Record
-from tests.kubectl.scripted import _answer_exec, _answer_log
+from tests.kubectl.scripted import answer_attach, answer_exec, answer_log
 
 USERS = {identity.name: identity for identity in TOKENS.values()}
 READING = ("get", "describe", "events", "logs", "top", "rollout", "auth", "explain", "api-resources", "wait")
@@ -33,27 +33,8 @@ LATENCY_MS = 70
 FIRST_VERSION = 4_242_400_000
 """Recordings leave resourceVersions out: ours are numbers that nothing else has, and are masked."""
 UNKNOWN_PROGRAM = "command not found"
-_MINUTES = re.compile(r"\d{8}")
-_NODE_PORT_LENGTH = 5
 OUTPUTS = ("rc", "stdout", "stderr")
 Result = tuple[int, str, str]
-
-
-def raw_flow(record: Record) -> Record:
-    """Return a flow with raw names in place of aliases, but for what goes with its shifted times.
-
-    README: "raw name = `aliases[name]` if present"; "CronJob minutes are shifted in Job names, raw in the aliases of
-    their pods".
-    """
-    minutes = {raw: alias for alias, raw in record["aliases"].items() if _MINUTES.fullmatch(alias)}
-    shifted = Aliases(minutes)
-    names = {
-        alias: shifted.raw(raw)
-        for alias, raw in record["aliases"].items()
-        if not alias.isdigit() or len(alias) == _NODE_PORT_LENGTH
-    }
-    body = {key: value for key, value in record.items() if key != "aliases"}
-    return {**Aliases(names).raw_value(body), "aliases": {}}
 
 
 class Clock:
@@ -92,12 +73,7 @@ class Flow(flows.Replay):
     """One flow. Commands are run; where what they print differs, the recorded change is made besides."""
 
     def __init__(self, record: Record) -> None:
-        record = raw_flow(record)
-        kept, flows.flow = flows.flow, lambda _name: record
-        try:
-            super().__init__(record["id"])
-        finally:
-            flows.flow = kept
+        super().__init__(record)
         self._date_what_was_there()
         self.world.store.revision = FIRST_VERSION
         self._drawn: dict[str, str] = {}
@@ -106,8 +82,9 @@ class Flow(flows.Replay):
         self.discovery = CachedDiscovery(self.world.server.registry, lambda: self.world.now_ms)
         self.shell: pipeline.Shell | None = None
         self.world.server.backend = SimpleNamespace(
-            log=lambda _pod, request: _answer_log(self._scripted(), request).stdout,
-            exec=lambda _pod, request: _answer_exec(self._scripted(), request),
+            log=lambda _pod, request: answer_log(self._scripted(), request).stdout,
+            exec=lambda _pod, request: answer_exec(self._scripted(), request),
+            attach=lambda _pod, request: answer_attach(self._scripted(), request),
         )
 
     def _date_what_was_there(self) -> None:

@@ -6,6 +6,7 @@ import gzip
 import importlib
 import json
 import pkgutil
+import posixpath
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -262,26 +263,41 @@ class MemoryFiles:
     """Files of a terminal, by path."""
 
     texts: dict[str, str] = field(default_factory=dict)
+    root: str = "/tmp/w"
+    """The working directory; the recorder of l0 left it out of texts."""
 
     def read(self, path: str) -> str:
+        path = posixpath.normpath(path)
         if path not in self.texts:
             raise FileNotFoundError(path)
         return self.texts[path]
 
     def write(self, path: str, text: str) -> None:
-        self.texts[path] = text
+        self.texts[posixpath.normpath(path)] = text
+
+    def makedirs(self, path: str) -> None:
+        """Nothing to do: a directory is what has files."""
 
     def listdir(self, path: str) -> list[str]:
         if not self.is_dir(path):
             raise FileNotFoundError(path)
-        prefix = "" if path in (".", "") else path.rstrip("/") + "/"
+        prefix = _prefix(path)
         return sorted(
             {name[len(prefix) :].partition("/")[0] for name in self.texts if name.startswith(prefix)}
         )
 
+    def absolute(self, path: str) -> str:
+        plain = posixpath.normpath(path)
+        return plain if plain.startswith("/") else f"{self.root}/{plain}".removesuffix("/.")
+
     def is_dir(self, path: str) -> bool:
-        prefix = "" if path in (".", "") else path.rstrip("/") + "/"
+        prefix = _prefix(path)
         return not prefix or any(name.startswith(prefix) for name in self.texts)
+
+
+def _prefix(directory: str) -> str:
+    plain = posixpath.normpath(directory)
+    return "" if plain == "." else plain + "/"
 
 
 def context(
@@ -305,6 +321,7 @@ def context(
         user="admin",
         cluster="l2",
         server="https://127.0.0.1:6443",
+        kubeconfig_path=f"/tmp/w/{namespace}.admin.kubeconfig",
     )
 
 

@@ -10,18 +10,24 @@ from tests.kubectl.golden_world import State, TinyApi
 
 def configure(state: State, api: TinyApi) -> None:
     """Let `api` answer logs like the recorder's script kubelet, and metrics like its stub."""
-    api.logs = lambda request: _answer_log(state, request)
-    api.execs = lambda request: _answer_exec(state, request)
+    api.logs = lambda request: answer_log(state, request)
+    api.execs = lambda request: answer_exec(state, request)
     api.allows = lambda request: _is_allowed(state, request)
     api.metrics = {"PodMetrics": [], "NodeMetrics": []}
-    usage = {"k-hpa": ("50m", "20Mi")}.get(state.record["namespace"], ("3m", "10Mi"))
+    usage = {"k-hpa": "50m,20Mi"}.get(state.record["namespace"], "3m,10Mi")
     for pod in state.record["state"].get("pods", []):
-        statuses = (pod.get("status") or {}).get("containerStatuses") or []
-        running = [status["name"] for status in statuses if "running" in (status.get("state") or {})]
-        if running:
-            containers = [{"name": name, "usage": {"cpu": usage[0], "memory": usage[1]}} for name in running]
-            metadata = {key: pod["metadata"].get(key) for key in ("name", "namespace", "labels")}
-            api.metrics["PodMetrics"].append({"metadata": metadata, "containers": containers})
+        if (pod.get("status") or {}).get("phase") != "Running":
+            continue
+        own = (pod["metadata"].get("annotations") or {}).get("sim/usage", usage)
+        cpu, _, memory = own.partition(",")
+        if cpu == "none":
+            continue
+        containers = [
+            {"name": one["name"], "usage": {"cpu": cpu, "memory": memory}}
+            for one in pod["spec"]["containers"]
+        ]
+        metadata = {key: pod["metadata"].get(key) for key in ("name", "namespace", "labels")}
+        api.metrics["PodMetrics"].append({"metadata": metadata, "containers": containers})
     for node in state.record["state"].get("nodes", []):
         conditions = {row["type"]: row["status"] for row in node["status"].get("conditions", [])}
         if conditions.get("Ready") == "True":
@@ -30,7 +36,7 @@ def configure(state: State, api: TinyApi) -> None:
             )
 
 
-def _answer_log(state: State, request: ApiRequest) -> Output:
+def answer_log(state: State, request: ApiRequest) -> Output:
     """Answer like the recorder's script kubelet.
 
     Raises:
@@ -65,6 +71,8 @@ def _answer_log(state: State, request: ApiRequest) -> Output:
     tail = request.log.tail_lines
     if tail is not None:
         lines = lines[len(lines) - tail :] if tail else []
+    if request.log.timestamps:
+        lines = [f"2026-11-29T00:00:0{index}.000000000Z {line}" for index, line in enumerate(lines)]
     return Output("".join(line + "\n" for line in lines))
 
 
@@ -75,15 +83,24 @@ def _pod(state: State, request: ApiRequest) -> Object:
     raise errors.not_found("", "pods", request.name)
 
 
-def _answer_exec(state: State, request: ApiRequest) -> Output:
-    assert request.exec is not None
+def _running(state: State, request: ApiRequest, container: str) -> None:
+    """Check that a container runs.
+
+    Raises:
+        StatusError: when it does not; kubectl falls back to SPDY then, which is what the script kubelet refuses.
+    """
     pod = _pod(state, request)
     if not (pod.get("spec") or {}).get("nodeName"):
         raise errors.bad_request(f"pod {request.name} does not have a host assigned")
     rows = {row["name"]: row for row in (pod.get("status") or {}).get("containerStatuses") or ()}
-    row = rows.get(request.exec.container)
+    row = rows.get(container)
     if row is None or "running" not in (row.get("state") or {}):
         raise errors.bad_request("unable to upgrade: missing websocket key")
+
+
+def answer_exec(state: State, request: ApiRequest) -> Output:
+    assert request.exec is not None
+    _running(state, request, request.exec.container)
     command = request.exec.command
     if command[0] == "hostname":
         return Output(f"{request.name}\n")
@@ -100,6 +117,13 @@ def _answer_exec(state: State, request: ApiRequest) -> Output:
         f'OCI runtime exec failed: exec failed: unable to start container process: exec: "{command[0]}": '
         "executable file not found in $PATH"
     )
+
+
+def answer_attach(state: State, request: ApiRequest) -> bool:
+    """Whether a session lasts: the script kubelet ends each at once."""
+    assert request.exec is not None
+    _running(state, request, request.exec.container)
+    return False
 
 
 def _is_allowed(state: State, request: ApiRequest) -> bool:

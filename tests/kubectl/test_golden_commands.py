@@ -10,6 +10,7 @@ import pytest
 from env_core.kubectl.command import run
 from env_core.kubectl.context import Context
 from env_core.kubectl.events import EventTable, by_time
+from env_core.kubectl.kubeconfig import Kubeconfig
 from env_core.kubectl.manifests import read_manifests
 from env_core.kubectl.output.table import TableOptions, format_table
 from env_core.kubectl.pods import by_activity, by_logging
@@ -20,6 +21,7 @@ from env_core.kubectl.verbs.rollout._status import rollout_status
 from env_core.kubectl.verbs.top._metrics import nodes_table, pods_table
 from env_core.sim.timefmt import parse_ms
 from tests.kubectl.golden_world import (
+    MemoryFiles,
     TinyApi,
     context,
     declared_kinds,
@@ -60,6 +62,9 @@ def _run_record(record: dict[str, Any], data: dict[str, Any]) -> tuple[int, str,
     api = TinyApi(registry(groups=GROUPS, resources=_served()), data["objects"])
     ctx = context(api, NOW_MS, "default", files=data["files"], stdin=record.get("stdin") or "")
     ctx.server = "http://fake"
+    ctx.files = MemoryFiles(dict(data["files"]), root=".")
+    if record["args"][:1] == ["config"]:
+        ctx.kubeconfig = Kubeconfig({}, {}, {})
     return normalized(run(list(record["args"]), ctx))
 
 

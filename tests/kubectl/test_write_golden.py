@@ -14,6 +14,7 @@ from env_core.sim.timefmt import parse_ms
 from env_core.world import Object
 from tests.kubectl.golden_world import (
     GOLDEN,
+    MemoryFiles,
     State,
     TinyApi,
     context,
@@ -37,6 +38,7 @@ def test_commands_print_what_the_real_code_printed() -> None:
         if not record["args"] or record["args"][0] not in VERBS:
             continue
         ctx = context(api, NOW_MS, "default", files=data["files"], stdin=record.get("stdin") or "")
+        ctx.files = MemoryFiles(dict(data["files"]), root=".")
         result = normalized(run(list(record["args"]), ctx))
         if result == (record["exitCode"], record["stdout"], record["stderr"]):
             matched += 1

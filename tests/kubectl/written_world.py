@@ -108,6 +108,10 @@ class World:
         """Return no log."""
         return ""
 
+    def attach(self, _pod: Object, _request: ApiRequest) -> bool:
+        """Say that the process is over."""
+        return False
+
     def exec(self, pod: Object, request: ApiRequest) -> Output:
         """Answer like the recorder's script kubelet, which knows no tar.
 

@@ -16,6 +16,7 @@ from env_core.kubectl.output import customcolumns
 from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.verb import Args
 from env_core.objects import jsonpath
+from env_core.objects.gotemplate import TemplateError
 from env_core.objects.jsonout import to_json
 from env_core.objects.kyamlout import to_kyaml
 from env_core.objects.problems import quoted
@@ -53,7 +54,7 @@ class Printer:
         self.printed += 1
         try:
             screen.out(self.text_of(obj))
-        except customcolumns.CustomColumnsError as error:
+        except (customcolumns.CustomColumnsError, TemplateError) as error:
             screen.out(error.output)
             raise Failure(str(error)) from None
         except jsonpath.JSONPathError as error:
@@ -168,13 +169,7 @@ def _template_printer(ctx: Context, args: Args, name: str, value: str) -> Printe
     except gotemplate.TemplateError as error:
         raise Failure(_one_line_end(str(error))) from None
 
-    def text_of(obj: Object) -> str:
-        try:
-            return template.render(obj, allow_missing=allow_missing)
-        except gotemplate.TemplateError as error:
-            raise Failure(_one_line_end(str(error))) from None
-
-    return Printer(text_of)
+    return Printer(lambda obj: template.render(obj, allow_missing=allow_missing))
 
 
 def _columns_printer(ctx: Context, args: Args, name: str, value: str) -> Printer:

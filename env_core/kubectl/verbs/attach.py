@@ -1,13 +1,16 @@
-"""`kubectl attach`: to a running container; nothing can be typed, so only what it prints would be seen."""
+"""`kubectl attach`: to a running container; nothing can be typed, so what it prints from now on is all there is."""
 
 from __future__ import annotations
 
+from env_core.apiserver.errors import StatusError
+from env_core.apiserver.request import ExecOptions, LogOptions
 from env_core.kubectl import pods
 from env_core.kubectl.context import Context
 from env_core.kubectl.resolve import select_one
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Duration, Flag, Verb
 from env_core.kubectl.verbs._attached import PROMPT, RECORDED
+from env_core.kubectl.verbs._streams import Source, follow, refused, say_no_tty
 from env_core.world import Object, Output
 
 
@@ -38,29 +41,26 @@ def _run(ctx: Context, args: Args) -> Output:
         )
     except Failure as failure:
         raise Failure(f"cannot attach to the container: {failure.text}") from None
+    has_tty = _has_tty(pod, container)
+    if args.is_set("tty") and not has_tty and not args.is_set("quiet"):
+        args.screen.err(f"error: Unable to use a TTY - container {container} did not allocate one\n")
+    say_no_tty(args, is_wanted=has_tty)
     if not args.is_set("quiet"):
         args.screen.err(RECORDED + PROMPT)
-    raise _refused(pod, container)
-
-
-def _refused(pod: Object, container: str) -> Failure:
-    """Return why no stream is opened: the kubelet's reason if it has one, else that this terminal has no streams."""
-    spec, status = pod.get("spec") or {}, pod.get("status") or {}
     metadata = pod["metadata"]
-    if not spec.get("nodeName"):
-        return Failure(f"unable to upgrade connection: pod {metadata['name']} does not have a host assigned")
-    rows = [
-        *(status.get("containerStatuses") or ()),
-        *(status.get("initContainerStatuses") or ()),
-        *(status.get("ephemeralContainerStatuses") or ()),
-    ]
-    state = next((row.get("state") or {} for row in rows if row.get("name") == container), {})
-    if "running" not in state:
-        return Failure('unable to upgrade connection: container not found ("' + container + '")')
-    return Failure(
-        f"attach is not simulated: this terminal is not interactive; use kubectl logs {metadata['name']} "
-        f"-c {container} or kubectl exec"
-    )
+    namespace, name = metadata.get("namespace", ""), metadata["name"]
+    try:
+        lasts = ctx.api.attach(namespace, name, ExecOptions(command=(), container=container))
+    except StatusError as error:
+        raise refused(error) from None
+    if lasts:
+        follow(ctx, args, [Source(namespace, name, container)], LogOptions(), ctx.clock.now_ms, False)
+    return args.screen.done()
+
+
+def _has_tty(pod: Object, name: str) -> bool:
+    parts = ("containers", "initContainers", "ephemeralContainers")
+    return any(one.get("tty") for part in parts for one in pods.containers(pod, part) if one["name"] == name)
 
 
 VERB = Verb(
@@ -77,5 +77,5 @@ VERB = Verb(
     ),
     run=_run,
     source="k8s.io/kubectl pkg/cmd/attach",
-    unrecorded="attaching itself: it is refused",
+    unrecorded="what is printed while attached: it is read from the log, and a session ends after 30 s",
 )

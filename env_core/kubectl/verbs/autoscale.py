@@ -10,7 +10,7 @@ from env_core.kubectl.dry_run import dry_run_of
 from env_core.kubectl.last_applied import saved
 from env_core.kubectl.resolve import Info, select
 from env_core.kubectl.screen import Failure, raise_all
-from env_core.kubectl.verb import DRY_RUN, FILE_FLAGS, PRINT_FLAGS, Args, Flag, Verb, field_manager
+from env_core.kubectl.verb import DRY_RUN, FILE_FLAGS, PRINT_FLAGS, Args, Flag, Int32, Verb, field_manager
 from env_core.kubectl.writes import SAVE_CONFIG, as_typed, options_of, result_printer_of
 from env_core.objects import quantity
 from env_core.world import Object, Output
@@ -143,10 +143,10 @@ VERB = Verb(
         SAVE_CONFIG,
         field_manager("kubectl-autoscale"),
         Flag("cpu", str, words="Target for cpu: a percentage or a quantity."),
-        Flag("cpu-percent", int, default=-1, words="Target for cpu.", deprecated=_PERCENT_ADVICE),
-        Flag("max", int, default=-1, is_required=True, words="Most replicas."),
+        Flag("cpu-percent", Int32, default=-1, words="Target for cpu.", deprecated=_PERCENT_ADVICE),
+        Flag("max", Int32, default=-1, is_required=True, words="Most replicas."),
         Flag("memory", str, words="Target for memory: a percentage or a quantity."),
-        Flag("min", int, default=-1, words="Least replicas."),
+        Flag("min", Int32, default=-1, words="Least replicas."),
         Flag("name", str, words="Name of the autoscaler."),
     ),
     run=_run,

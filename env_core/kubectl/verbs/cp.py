@@ -10,7 +10,7 @@ from env_core.kubectl import pods
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Flag, Verb
-from env_core.kubectl.verbs.exec import refused
+from env_core.kubectl.verbs._streams import refused
 from env_core.world import Output
 
 _NOT_SIMULATED = "copying files is not simulated: use kubectl exec POD -- cat FILE to read a file, or a config map to bring one in"

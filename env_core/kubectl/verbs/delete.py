@@ -9,6 +9,7 @@ from env_core.apiserver.request import Options
 from env_core.kubectl.cascade import CASCADE, cascade_of
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
+from env_core.kubectl.raw import body_of, check, send
 from env_core.kubectl.resolve import Info, Selection, info_of, kind_label, select
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import (
@@ -39,6 +40,12 @@ DELETE_FLAGS = (
 
 
 def _run(ctx: Context, args: Args) -> Output:
+    if "raw" in args.given:
+        if args.is_set("interactive"):
+            raise Failure("--interactive can not be used with --raw")
+        check(args)
+        files = args.items("filename")
+        return send(ctx, args, "DELETE", body_of(ctx, files[0]) if files else "")
     policy = cascade_of(args)
     grace = args.number("grace-period")
     by_selector = args.is_set("all") or bool(args.text("selector")) or bool(args.text("field-selector"))
@@ -129,6 +136,9 @@ class Deletion:
         for info in infos:
             try:
                 uid = self._delete(info)
+            except Failure as failure:
+                failures.append(failure)
+                continue
             except StatusError as error:
                 if not (self._ignores_missing and error.code == 404):
                     failures.append(error)
@@ -180,11 +190,10 @@ class Deletion:
             self._print(info)
             return ""
         try:
+            info.check_name()
             answer = self._ctx.api.delete(info.kind.resource, info.namespace, info.name, self._options)
-        except StatusError as error:
-            wrapped = with_source("deleting", info.source, error)
-            assert isinstance(wrapped, StatusError)
-            raise wrapped from None
+        except (StatusError, Failure) as error:
+            raise with_source("deleting", info.source, error) from None
         self._print(info)
         if answer.get("kind") == "Status":
             return str((answer.get("details") or {}).get("uid", ""))

@@ -9,6 +9,7 @@ from env_core.kubectl.reader import ClientReader
 from env_core.kubectl.resolve import Info, kind_named, select
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import ALL_NAMESPACES, CHUNK_SIZE, FILE_FLAGS, SELECTOR, Args, Flag, Verb
+from env_core.kubectl.writes import raise_listed
 from env_core.world import Output
 
 _MISSING = (
@@ -27,14 +28,24 @@ def _run(ctx: Context, args: Args) -> Output:
     infos, errors = selection.load(ctx)
     if errors and len(words) == 2 and len(errors) == 1 and _is_not_found(errors[0]):
         return _describe_prefix(ctx, args, words[0], words[1], errors[0])
-    has_events = args.is_set("show-events") and len(infos) <= 1
-    for index, info in enumerate(infos):
+    is_alone = len(infos) <= 1 and not errors
+    has_events = args.is_set("show-events") and (is_alone or "show-events" in args.given)
+    is_first, nameless = True, list[Exception]()
+    for info in infos:
+        try:
+            info.check_name()
+        except Failure as failure:
+            nameless.append(failure)
+            continue
         text = _describe(ctx, info, has_events)
-        args.screen.out(f"\n\n{text}" if index else text)
+        args.screen.out(text if is_first else f"\n\n{text}")
+        is_first = False
     if not infos and not errors:
         where = "" if args.is_set("all-namespaces") else f" in {ctx.namespace} namespace."
         args.screen.err(f"No resources found{where}\n")
-    raise_all(errors)
+    if not errors:
+        raise_all(nameless)
+    raise_listed([*errors, *nameless])
     return args.screen.done()
 
 
@@ -44,6 +55,8 @@ def _is_not_found(error: Exception) -> bool:
 
 def _describe_prefix(ctx: Context, args: Args, type_name: str, prefix: str, error: Exception) -> Output:
     """Describe every object whose name starts with `prefix`; without any, the object is not found."""
+    if "/" in type_name:
+        raise error
     kind = kind_named(ctx, type_name)
     namespace = ctx.namespace if kind.is_namespaced and not args.is_set("all-namespaces") else ""
     found = [
@@ -53,7 +66,7 @@ def _describe_prefix(ctx: Context, args: Args, type_name: str, prefix: str, erro
     ]
     if not found:
         raise error
-    has_events = args.is_set("show-events") and len(found) <= 1
+    has_events = args.is_set("show-events") and "show-events" in args.given
     for info in found:
         args.screen.out(f"{_describe(ctx, info, has_events)}\n")
     return args.screen.done()

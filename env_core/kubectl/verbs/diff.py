@@ -48,7 +48,11 @@ def _compare(ctx: Context, args: Args) -> Output:
             merged = without_managed_fields(merged)
         if info.kind.resource == "secrets" and not args.is_set("show-secrets"):
             live, merged = _masked(live, merged)
-        texts.append((_file_name(info), "" if live is None else to_yaml(live), to_yaml(merged)))
+        missing = ""
+        if info.kind.resource == "secrets" and not args.is_set("show-secrets"):
+            # Hiding the values of nothing leaves a null.
+            missing = "null\n"
+        texts.append((_file_name(info), missing if live is None else to_yaml(live), to_yaml(merged)))
         if merged["metadata"].get("deletionTimestamp"):
             args.screen.err(
                 f"Warning: Detected changes to resource {info.name} which is currently being deleted.\n"

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from env_core.apiserver.typed import in_type_order
 from env_core.kubectl.context import Context
 from env_core.kubectl.events import EventTable, by_time
-from env_core.kubectl.output.printing import FORMATS, object_printer, output_format
-from env_core.kubectl.resolve import Listing, find_kind, kind_named
+from env_core.kubectl.output.printing import (
+    FORMATS,
+    object_printer,
+    output_format,
+    to_ordered_json,
+    without_managed_fields,
+)
+from env_core.kubectl.resolve import Listing, find_kind, kind_named, unknown_type
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import ALL_NAMESPACES, CHUNK_SIZE, NO_HEADERS, PRINT_FLAGS, Args, Flag, Slice, Verb
 from env_core.kubectl.verbs._get_watch import timeout_ms
@@ -31,9 +38,15 @@ def _run(ctx: Context, args: Args) -> Output:
         return args.screen.done()
     ordered = by_time(found)
     if printer is not None:
-        printer.print(
-            {"apiVersion": "v1", "kind": "EventList", "metadata": {}, "items": ordered}, args.screen
-        )
+        listed = {"kind": "EventList", "apiVersion": "v1", "metadata": {}, "items": ordered}
+        if chosen.lower() == "json":
+            typed = [in_type_order(event) for event in ordered]
+            if not args.is_set("show-managed-fields"):
+                typed = [without_managed_fields(event) for event in typed]
+            args.screen.out(to_ordered_json({**listed, "items": typed}))
+        elif chosen != "name":
+            # Names would come from the list's own kind, of which there is nothing to tell.
+            printer.print(listed, args.screen)
     else:
         args.screen.out(_table(args).rows(ordered, ctx.clock.now_ms))
     return args.screen.done()
@@ -44,11 +57,17 @@ def _fields(ctx: Context, args: Args, _namespace: str) -> str:
     if not about:
         return ""
     resource, slash, name = about.partition("/")
-    if not slash or not resource or not name or "/" in name:
+    if not slash:
         raise Failure("--for must be in resource/name form")
+    if "/" in name:
+        raise Failure("arguments in resource/name form may not have more than one slash")
+    if not resource:
+        raise Failure("a resource must be present, got: /, Resource=")
     kind = find_kind(ctx, resource)
     if kind is None:
-        raise Failure(f'the server doesn\'t have a resource type "{resource}"', is_bare=True)
+        raise Failure(unknown_type(resource).text, is_bare=True)
+    if not name:
+        return ""
     return f"involvedObject.apiVersion={kind.api_version},involvedObject.kind={kind.kind},involvedObject.name={name}"
 
 

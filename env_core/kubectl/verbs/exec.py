@@ -9,6 +9,7 @@ from env_core.kubectl.context import Context
 from env_core.kubectl.resolve import Info, select, select_one
 from env_core.kubectl.screen import Failure, usage_failure
 from env_core.kubectl.verb import Args, Duration, Flag, Slice, Verb
+from env_core.kubectl.verbs._streams import refused, say_no_tty
 from env_core.world import Output
 
 _OLD_FORM = "exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead"
@@ -19,7 +20,7 @@ def _run(ctx: Context, args: Args) -> Output:
     has_files = bool(args.items("filename"))
     target = words[0] if words and args.before_dash != 0 else ""
     command: tuple[str, ...] = ()
-    if args.before_dash > -1:
+    if args.before_dash in (0, 1):
         command = words[args.before_dash :]
     elif len(words) > 1 or (words and has_files):
         raise usage_failure(args.path, _OLD_FORM)
@@ -42,8 +43,7 @@ def _run(ctx: Context, args: Args) -> Output:
     container = pods.chosen_container(
         pod, args.text("container"), None if args.is_set("quiet") else args.screen
     )
-    if args.is_set("tty"):
-        args.screen.err("Unable to use a TTY - input is not a terminal or the right kind of file\n")
+    say_no_tty(args, is_wanted=args.is_set("tty"))
     return run_in_container(
         ctx,
         args,
@@ -77,13 +77,6 @@ def run_in_container(ctx: Context, args: Args, namespace: str, pod: str, options
     if result.exit_code:
         args.screen.err(f"command terminated with exit code {result.exit_code}\n")
     return args.screen.done(result.exit_code)
-
-
-def refused(error: StatusError) -> Failure:
-    """Return the error of a stream that was not opened."""
-    if error.reason == "InternalError":
-        return Failure(error.message)
-    return Failure(f"unable to upgrade connection: {error.message}")
 
 
 VERB = Verb(

@@ -5,11 +5,18 @@ Source: k8s.io/kubectl pkg/explain/v2 templates/plaintext.tmpl.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.schema import Field, GoType, StructType, schema_for
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Flag, Verb
+from env_core.kubectl.verbs._explain_openapi2 import inner_struct, render
+from env_core.objects._jsonpath_nodes import Field as PathField
+from env_core.objects._jsonpath_nodes import JSONPathError, Node
+from env_core.objects._jsonpath_nodes import Sequence as NodeSequence
+from env_core.objects._jsonpath_parser import parse_nodes
 from env_core.objects.problems import quoted
 from env_core.world import Output
 
@@ -32,7 +39,11 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure(_MISSING)
     if len(words) > 1:
         raise Failure("We accept only this format: explain RESOURCE")
-    kind, path = _target(ctx, words[0])
+    if args.number("max-depth") > 0 and not args.is_set("recursive"):
+        raise Failure("--max-depth requires --recursive")
+    if args.number("max-depth") < 0:
+        raise Failure("--max-depth must be non-negative")
+    kind, path = _target(ctx, args, words[0])
     wanted = args.text("api-version")
     if wanted and wanted != kind.api_version:
         found = ctx.discovery.by_gvk(wanted, kind.kind)
@@ -40,18 +51,26 @@ def _run(ctx: Context, args: Args) -> Output:
             raise Failure(f"couldn't find resource for {quoted(f'{wanted}, Resource={kind.plural}')}")
         kind = found
     screen = args.screen
-    if kind.group:
-        screen.out(f"GROUP:      {kind.group}\n")
-    screen.out(f"KIND:       {kind.kind}\nVERSION:    {kind.version}\n\n")
+    is_older = args.text("output") == "plaintext-openapiv2"
+    if not is_older:
+        if args.text("output") != "plaintext":
+            raise Failure(f"unrecognized format: {args.text('output')}")
+        if kind.group:
+            screen.out(f"GROUP:      {kind.group}\n")
+        screen.out(f"KIND:       {kind.kind}\nVERSION:    {kind.version}\n\n")
     struct = kind.struct or schema_for(kind.group, kind.version, kind.kind)
     descriptions = struct.descriptions if struct is not None else ()
     field: Field | None = None
     for name in path:
         if struct is None or name not in struct.fields:
-            raise Failure(f"field {quoted(name)} does not exist")
+            # The plain text names the end of the path, wherever it breaks off.
+            raise Failure(f"field {quoted(name if is_older else path[-1])} does not exist")
         field = struct.fields[name]
-        struct = _inner(field.type)
+        struct = inner_struct(field.type)
         descriptions = field.descriptions
+    if is_older:
+        render(args, kind, field, struct)
+        return screen.done()
     if field is not None:
         _print_field(args, field)
     screen.out(f"DESCRIPTION:\n{_description(descriptions)}\n")
@@ -62,14 +81,46 @@ def _run(ctx: Context, args: Args) -> Output:
     return screen.done()
 
 
-def _target(ctx: Context, word: str) -> tuple[Kind, list[str]]:
-    """Return the type and the path below it; a group may stand between them."""
-    parts = word.split(".")
-    for count in range(len(parts), 0, -1):
-        kind = ctx.discovery.find(".".join(parts[:count]))
-        if kind is not None:
-            return kind, parts[count:]
-    raise Failure(f"the server doesn't have a resource type {quoted(parts[0])}", is_bare=True)
+def _target(ctx: Context, args: Args, word: str) -> tuple[Kind, list[str]]:
+    """Return the type and the path below it; a plural may have its group behind it.
+
+    Raises:
+        Failure: for what is no path, and for a type that the server does not have.
+
+    Source: k8s.io/kubectl pkg/explain explain.go (SplitAndParseResourceRequestWithMatchingPrefix).
+    """
+    nodes = _path_nodes(word)
+    resource = _field_names(nodes[:1], "first node must be field node")[0]
+    if not resource:
+        raise Failure("a resource must be present, got: /, Resource=")
+    kind = ctx.discovery.find(resource)
+    if kind is None:
+        raise Failure(f"the server doesn't have a resource type {quoted(resource)}", is_bare=True)
+    if args.text("api-version"):
+        return kind, _field_names(nodes[1:], "all nodes must be field nodes")
+    for candidate in ctx.discovery.all():
+        if candidate.plural == kind.plural and word.startswith(candidate.resource):
+            rest = word[len(candidate.resource) :]
+            below = _path_nodes(rest)[1:] if rest else ()
+            return candidate, _field_names(below, "first node must be field node")
+    return kind, _field_names(nodes[1:], "first node must be field node")
+
+
+def _path_nodes(text: str) -> Sequence[Node]:
+    try:
+        parsed = parse_nodes("{." + text.removesuffix(".") + "}")
+    except JSONPathError as error:
+        raise Failure(str(error)) from None
+    first = parsed[0] if len(parsed) == 1 else None
+    if not isinstance(first, NodeSequence):
+        raise Failure("must pass in 1 jsonpath string")
+    return first.nodes
+
+
+def _field_names(nodes: Sequence[Node], problem: str) -> list[str]:
+    if not all(isinstance(node, PathField) for node in nodes):
+        raise Failure(f"invalid jsonpath syntax, {problem}")
+    return [node.name for node in nodes if isinstance(node, PathField)]
 
 
 def _description(descriptions: tuple[str, ...]) -> str:
@@ -97,13 +148,6 @@ def _wrapped(line: str, width: int) -> list[str]:
         else:
             found[-1] = f"{found[-1]} {word}" if found[-1] else word
     return found
-
-
-def _inner(go_type: GoType) -> StructType | None:
-    """Return the struct behind pointers, lists and maps, None when there is none."""
-    while go_type.kind in ("ptr", "slice", "map") and go_type.element is not None:
-        go_type = go_type.element
-    return go_type.struct if go_type.kind == "struct" else None
 
 
 def _type_name(go_type: GoType) -> str:
@@ -151,7 +195,7 @@ def _print_fields(
             own = field.descriptions[0] if field.descriptions else ""
             args.screen.out(f"{_indented(own or _NO_DESCRIPTION, 78 - 2 * depth, 2 * depth + 2)}\n\n")
             continue
-        inner = _inner(field.type)
+        inner = inner_struct(field.type)
         if inner is None or inner.special or inner.path in above or (most and depth >= most):
             continue
         _print_fields(

@@ -9,6 +9,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.kubectl import pods
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
+from env_core.kubectl.govalues import as_int32
 from env_core.kubectl.last_applied import saved
 from env_core.kubectl.overrides import OVERRIDE_FLAGS, overridden
 from env_core.kubectl.pairs import read_labels
@@ -184,7 +185,7 @@ def _service_ports(args: Args, texts: list[str], protocols: dict[str, list[str]]
     for index, text in enumerate(texts, 1):
         if not _INTEGER.match(text):
             raise Failure(f"strconv.Atoi: parsing {quoted(text)}: invalid syntax")
-        number = int(text)
+        number = as_int32(int(text))
         name = f"port-{index}" if len(texts) > 1 else ""
         known = protocols.get(text, [])
         if args.text("protocol"):

@@ -11,6 +11,7 @@ from env_core.kubectl.klog import klog_line
 from env_core.kubectl.output import sortby
 from env_core.kubectl.output.printing import GET_FORMATS, as_list, object_printer, output_format
 from env_core.kubectl.output.table import TableOptions, format_table, without_columns
+from env_core.kubectl.raw import check, send
 from env_core.kubectl.resolve import Info, Listing, Selection, select
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import (
@@ -26,7 +27,8 @@ from env_core.kubectl.verb import (
     Slice,
     Verb,
 )
-from env_core.kubectl.verbs import _get_raw, _get_watch
+from env_core.kubectl.verbs import _get_watch
+from env_core.kubectl.writes import aggregate_text, error_message, raise_listed
 from env_core.world import Object, Output
 
 _HINT = 'You must specify the type of resource to get. Use "kubectl api-resources" for a complete list of supported resources.\n\n'
@@ -35,6 +37,9 @@ _MISSING = (
     'Use "kubectl explain <resource>" for a detailed description of that resource (e.g. kubectl explain pods).\n'
     "See 'kubectl get -h' for help and examples"
 )
+
+
+_TABLE: Object = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "1"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,18 @@ class _Block:
 
 def _run(ctx: Context, args: Args) -> Output:
     screen = args.screen
-    if "raw" in args.given:
-        return _get_raw.run(ctx, args)
     words = args.positional
+    if "raw" in args.given:
+        if words:
+            raise Failure("arguments may not be passed when --raw is specified")
+        if args.is_set("watch") or args.is_set("watch-only") or args.text("selector"):
+            raise Failure(
+                "--raw may not be specified with other flags that filter the server request or alter the output"
+            )
+        check(args, most_files=len(args.items("filename")))
+        return send(ctx, args, "GET")
+    if args.is_set("output-watch-events") and not (args.is_set("watch") or args.is_set("watch-only")):
+        raise Failure("--output-watch-events option can only be used with --watch or --watch-only")
     if not words and not args.items("filename") and not args.text("kustomize"):
         screen.err(_HINT)
         raise Failure(_MISSING)
@@ -57,6 +71,10 @@ def _run(ctx: Context, args: Args) -> Output:
         ctx.is_namespace_explicit = False
     chosen = output_format(args)
     is_table = chosen in ("", "wide")
+    if args.is_set("show-labels") and not is_table:
+        raise Failure(f"--show-labels option cannot be used with {chosen} printer")
+    if args.items("label-columns") and chosen.startswith("custom-columns"):
+        raise Failure(f"--label-columns option cannot be used with {chosen} printer")
     selection = select(ctx, args, words, allows_no_selector=True)
     if args.is_set("watch") or args.is_set("watch-only"):
         return _get_watch.run(ctx, args, selection)
@@ -73,12 +91,16 @@ def _fetch(ctx: Context, args: Args, selection: Selection) -> tuple[list[Info | 
     errors: list[Exception] = []
     ignore = args.is_set("ignore-not-found")
     subresource = args.text("subresource")
+    of_lists: dict[str, list[Exception]] = {}
     for info in selection.infos:
         try:
             found.append(info.fetch(ctx, subresource))
         except StatusError as error:
             if not (ignore and error.code == 404):
-                errors.append(error)
+                (of_lists.setdefault(info.list, []) if info.list else errors).append(error)
+    for several in of_lists.values():
+        texts = [error_message(error) for error in several]
+        errors.append(several[0] if len(several) == 1 else Failure(aggregate_text(texts), is_bare=True))
     for listing in selection.listings:
         try:
             found.append(_Block(listing.kind, _list(ctx, args, listing)))
@@ -108,6 +130,8 @@ def _print_tables(ctx: Context, args: Args, selection: Selection) -> None:
             blocks.append(_Block(item.kind, objects))
     now_ms = ctx.clock.now_ms
     field = args.text("sort-by")
+    if field and len(found) > 1:
+        _check_sortable(field)
     has_output = False
     for block in blocks:
         kind = block.kind if args.is_set("server-print") else without_columns(block.kind)
@@ -123,7 +147,19 @@ def _print_tables(ctx: Context, args: Args, selection: Selection) -> None:
     if not has_output and not errors and not args.is_set("ignore-not-found"):
         is_namespaced = all(item.kind.is_namespaced for item in found)
         print_nothing_found(ctx, args, is_namespaced=is_namespaced and not args.is_set("all-namespaces"))
-    raise_all(errors)
+    raise_listed(errors)
+
+
+def _check_sortable(field: str) -> None:
+    """Refuse to sort several tables: the field is looked for in the tables, not in their rows.
+
+    Raises:
+        Failure: nearly always.
+    """
+    try:
+        sortby.sort_objects([_TABLE, _TABLE], field)
+    except sortby.SortError as error:
+        raise Failure(str(error)) from None
 
 
 def _rows_of(kind: Kind, objects: list[Object]) -> list[Object]:
@@ -132,17 +168,15 @@ def _rows_of(kind: Kind, objects: list[Object]) -> list[Object]:
 
 
 def _in_order(ctx: Context, objects: list[Object], field: str) -> list[Object]:
-    if not field or not objects:
+    if not field or len(objects) < 2:
         return objects
     try:
         return sorted_objects(ctx, objects, field, of_rows=True)
-    except FieldMissing:
-        # The table printer then has no rows, and no error is told.
+    except Failure as failure:
+        if failure.is_bare:
+            raise
+        # The printer fails before its rows, and nobody asks it for its error.
         return []
-
-
-class FieldMissing(Failure):
-    """No object has the field to sort by."""
 
 
 def print_nothing_found(ctx: Context, args: Args, *, is_namespaced: bool) -> None:
@@ -174,10 +208,11 @@ def sorted_objects(ctx: Context, objects: list[Object], field: str, *, of_rows: 
             return sortby.sort_rows(objects, field, lambda obj: obj)
         return sortby.sort_objects(objects, field)
     except sortby.SortFatal as error:
-        raise Failure(klog_line(ctx, "F", "sorter.go:329", str(error)), is_bare=True) from None
+        raise Failure(
+            klog_line(ctx, "F", "sorter.go:375" if of_rows else "sorter.go:329", str(error)), is_bare=True
+        ) from None
     except sortby.SortError as error:
-        text = str(error)
-        raise (FieldMissing if text.startswith("couldn't find any field") else Failure)(text) from None
+        raise Failure(str(error)) from None
 
 
 def _print_objects(ctx: Context, args: Args, selection: Selection) -> None:

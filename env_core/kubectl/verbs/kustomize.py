@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from env_core.kubectl.context import Context
-from env_core.kubectl.manifest_targets import kustomization_error
+from env_core.kubectl.resolve import kustomization_missing
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Array, Flag, Verb
 from env_core.world import Output
@@ -13,7 +13,7 @@ def _run(ctx: Context, args: Args) -> Output:
     if len(args.positional) > 1:
         raise Failure(f"specify one path to a kustomization directory, got {len(args.positional)}")
     directory = args.positional[0] if args.positional else "."
-    raise Failure(kustomization_error(ctx, directory).text)
+    raise kustomization_missing(ctx, directory)
 
 
 VERB = Verb(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import LogOptions
 from env_core.kubectl import pods
 from env_core.kubectl.context import Context
-from env_core.kubectl.resolve import Info, select_one
+from env_core.kubectl.resolve import Info, Listing, kind_named, select_one
 from env_core.kubectl.screen import Failure, usage_failure
 from env_core.kubectl.verb import SELECTOR, Args, Duration, Flag, Verb
-from env_core.kubectl.verbs._get_watch import timeout_ms
+from env_core.kubectl.verbs._streams import Source, follow, prefixed
 from env_core.sim.timefmt import parse_ms
 from env_core.world import Object, Output
 
@@ -20,19 +20,6 @@ _USAGE = (
     "POD or TYPE/NAME is a required argument for the logs command"
 )
 _SELECTED_TAIL = 10
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """One container's log."""
-
-    namespace: str
-    pod: str
-    container: str
-
-    @property
-    def prefix(self) -> str:
-        return f"[pod/{self.pod}/{self.container}] "
 
 
 def _run(ctx: Context, args: Args) -> Output:
@@ -46,19 +33,22 @@ def _run(ctx: Context, args: Args) -> Output:
         raise usage_failure(args.path, "only a selector (-l) or a POD name is allowed")
     container = args.text("container")
     if len(words) == 2:
-        if container:
-            raise usage_failure(args.path, "only one of -c or an inline [CONTAINER] arg is allowed")
         container = words[1]
-    options = _options(args, bool(selector))
-    if args.is_set("all-containers") and container:
-        raise Failure(f"--all-containers=true should not be specified with container name {container}")
+    _check_time(args)
+    info: Info | None = None
+    found: list[Object] = []
     if selector:
-        found = ctx.api.list("pods", ctx.namespace, label_selector=selector)
+        found = Listing(kind_named(ctx, "pods"), ctx.namespace, selector).fetch(ctx)
         if not found:
             args.screen.err(f"No resources found in {ctx.namespace} namespace.\n")
+    else:
+        info = _find(ctx, args, words[0])
+    _check(args, container)
+    options = _options(args, bool(selector))
+    if info is None:
         sources = [source for pod in found for source in _sources(args, pod, container)]
     else:
-        sources = _sources_of(ctx, args, _find(ctx, args, words[0]), container)
+        sources = _sources_of(ctx, args, info, container)
     limit = args.number("max-log-requests")
     if args.is_set("follow") and len(sources) > limit:
         raise Failure(
@@ -69,8 +59,8 @@ def _run(ctx: Context, args: Args) -> Output:
     return args.screen.done()
 
 
-def _options(args: Args, is_selected: bool) -> LogOptions:
-    since_ms, since_time = args.number("since"), args.text("since-time")
+def _check_time(args: Args) -> None:
+    since_time = args.text("since-time")
     if since_time:
         try:
             parse_ms(since_time)
@@ -78,15 +68,36 @@ def _options(args: Args, is_selected: bool) -> LogOptions:
             raise Failure(
                 f'parsing time "{since_time}" as "2006-01-02T15:04:05Z07:00": cannot parse "{since_time}" as "2006"'
             ) from None
-    if since_time and since_ms:
+
+
+def _check(args: Args, container: str) -> None:
+    """Refuse flags that do not go together; the object has been looked up before.
+
+    Raises:
+        Failure: for the first of them.
+    """
+    if args.text("since-time") and args.number("since"):
         raise Failure("at most one of `sinceTime` or `sinceSeconds` may be specified")
-    tail, bytes_max = args.number("tail"), args.number("limit-bytes")
-    if tail < -1:
-        raise Failure("--tail must be greater than or equal to -1")
-    if bytes_max < 0:
+    if args.is_set("all-containers") and container:
+        raise Failure(f"--all-containers=true should not be specified with container name {container}")
+    if "container" in args.given and len(args.positional) == 2:
+        raise Failure("only one of -c or an inline [CONTAINER] arg is allowed")
+    if args.number("limit-bytes") < 0:
         raise Failure("--limit-bytes must be greater than 0")
-    if since_ms < 0:
+    if _seconds(args.number("since")) < 0:
         raise Failure("--since must be greater than 0")
+    if args.number("tail") < -1:
+        raise Failure("--tail must be greater than or equal to -1")
+
+
+def _seconds(milliseconds: int) -> int:
+    """Round as Go's Duration.Round does: half away from zero."""
+    whole = (abs(milliseconds) + 500) // 1000
+    return whole if milliseconds > 0 else -whole
+
+
+def _options(args: Args, is_selected: bool) -> LogOptions:
+    since_ms, tail = args.number("since"), args.number("tail")
     tail_lines = tail if tail != -1 else None
     if is_selected and "tail" not in args.given:
         tail_lines = _SELECTED_TAIL
@@ -94,9 +105,9 @@ def _options(args: Args, is_selected: bool) -> LogOptions:
         previous=args.is_set("previous"),
         timestamps=args.is_set("timestamps"),
         tail_lines=tail_lines,
-        since_seconds=-(-since_ms // 1000) if since_ms else None,
-        since_time=since_time,
-        limit_bytes=bytes_max or None,
+        since_seconds=_seconds(since_ms) if since_ms else None,
+        since_time=args.text("since-time"),
+        limit_bytes=args.number("limit-bytes") or None,
     )
 
 
@@ -118,7 +129,7 @@ def _find(ctx: Context, args: Args, word: str) -> Info:
         raise
 
 
-def _sources_of(ctx: Context, args: Args, info: Info, container: str) -> list[_Source]:
+def _sources_of(ctx: Context, args: Args, info: Info, container: str) -> list[Source]:
     if info.kind.kind == "Pod":
         return _sources(args, info.found(), container)
     selector = pods.pod_selector(info, "cannot get the logs from")
@@ -137,19 +148,19 @@ def _sources_of(ctx: Context, args: Args, info: Info, container: str) -> list[_S
     return _sources(args, pod, container)
 
 
-def _sources(args: Args, pod: Object, container: str) -> list[_Source]:
+def _sources(args: Args, pod: Object, container: str) -> list[Source]:
     metadata = pod["metadata"]
     if args.is_set("all-containers"):
         return [
-            _Source(metadata.get("namespace", ""), metadata["name"], one["name"])
+            Source(metadata.get("namespace", ""), metadata["name"], one["name"])
             for part in ("initContainers", "containers", "ephemeralContainers")
             for one in pods.containers(pod, part)
         ]
     name = pods.chosen_container(pod, container, args.screen)
-    return [_Source(metadata.get("namespace", ""), metadata["name"], name)]
+    return [Source(metadata.get("namespace", ""), metadata["name"], name)]
 
 
-def _print(ctx: Context, args: Args, sources: list[_Source], options: LogOptions) -> None:
+def _print(ctx: Context, args: Args, sources: list[Source], options: LogOptions) -> None:
     has_prefix = args.is_set("prefix") or args.is_set("all-pods")
     started_ms = ctx.clock.now_ms
     for source in sources:
@@ -160,64 +171,13 @@ def _print(ctx: Context, args: Args, sources: list[_Source], options: LogOptions
                 raise
             args.screen.out(f"error: {error.message}\n")
             continue
-        args.screen.out(_prefixed(text, source.prefix) if has_prefix else text)
+        args.screen.out(prefixed(text, source.prefix) if has_prefix else text)
     if args.is_set("follow") and sources:
-        _follow(ctx, args, sources, options, started_ms, has_prefix)
+        follow(ctx, args, sources, options, started_ms, has_prefix)
 
 
-def _read(ctx: Context, source: _Source, options: LogOptions) -> str:
+def _read(ctx: Context, source: Source, options: LogOptions) -> str:
     return ctx.api.logs(source.namespace, source.pod, replace(options, container=source.container))
-
-
-def _prefixed(text: str, prefix: str) -> str:
-    return "".join(prefix + line for line in text.splitlines(keepends=True))
-
-
-def _follow(
-    ctx: Context, args: Args, sources: list[_Source], options: LogOptions, started_ms: int, has_prefix: bool
-) -> None:
-    """Print what the containers add until they end or the bound of a followed command is reached."""
-    bound_ms = timeout_ms(args)
-    seen = {source: _whole(ctx, source, options) for source in sources}
-    deadline = started_ms + bound_ms
-    live = dict.fromkeys(sources)
-    while live and ctx.clock.now_ms < deadline:
-        ctx.clock.advance(min(1000, deadline - ctx.clock.now_ms))
-        for source in list(live):
-            now = _whole(ctx, source, options)
-            if now is None:
-                del live[source]
-                continue
-            before = seen[source] or ""
-            if now != before:
-                added = now[len(before) :] if now.startswith(before) else now
-                args.screen.out(_prefixed(added, source.prefix) if has_prefix else added)
-                seen[source] = now
-            if not _is_running(ctx, source):
-                del live[source]
-
-
-def _whole(ctx: Context, source: _Source, options: LogOptions) -> str | None:
-    try:
-        return ctx.api.logs(
-            source.namespace,
-            source.pod,
-            LogOptions(container=source.container, previous=options.previous, timestamps=options.timestamps),
-        )
-    except StatusError:
-        return None
-
-
-def _is_running(ctx: Context, source: _Source) -> bool:
-    pod = ctx.api.find("pods", source.namespace, source.pod)
-    if pod is None:
-        return False
-    status = pod.get("status") or {}
-    for part in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
-        for one in status.get(part) or ():
-            if one["name"] == source.container:
-                return "running" in (one.get("state") or {})
-    return True
 
 
 VERB = Verb(

@@ -19,6 +19,7 @@ VERB = Verb(
     summary="Lists the flags of every command.",
     run=_run,
     source="k8s.io/kubectl pkg/cmd/options",
+    helps=False,
     needs_config=False,
     unrecorded="The prose of the flags is our own.",
 )

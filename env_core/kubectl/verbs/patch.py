@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from env_core.apiserver.errors import StatusError, bad_request
+from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from env_core.apiserver.schema import schema_for
 from env_core.kubectl.context import Context
@@ -46,6 +45,8 @@ def _run(ctx: Context, args: Args) -> Output:
     failures: list[Exception] = []
     for info, obj in targets:
         try:
+            if info is not None:
+                info.check_name()
             if info is None or dry_run == "client":
                 patched = _patched_here(obj, text, content_type)
             else:
@@ -111,8 +112,6 @@ def _as_json(args: Args, text: str) -> str:
 
 def _send(ctx: Context, args: Args, info: Info, text: str, content_type: str, dry_run: str) -> Object:
     kind = info.kind
-    if content_type != JSON_PATCH:
-        _check_json(text)
     try:
         return ctx.api.patch(
             kind.resource,
@@ -138,14 +137,6 @@ def _send(ctx: Context, args: Args, info: Info, text: str, content_type: str, dr
         raise
 
 
-def _check_json(text: str) -> None:
-    """Refuse what is no JSON, as the server does before it looks for a patch in it."""
-    try:
-        read(text)
-    except JsonSyntaxError:
-        raise bad_request("invalid JSON patch") from None
-
-
 def _patched_here(obj: Object, text: str, content_type: str) -> Object:
     """Return the object patched without the server."""
     try:
@@ -156,8 +147,10 @@ def _patched_here(obj: Object, text: str, content_type: str) -> Object:
         if content_type == JSON_PATCH:
             patched: Object = apply_json_patch(obj, patch)
             return patched
+        if patch is None and content_type != MERGE_PATCH:
+            patch = {}
         if not isinstance(patch, dict):
-            raise Failure(_wrong(patch, content_type))
+            raise Failure("Invalid JSON Patch" if content_type == MERGE_PATCH else "invalid JSON document")
         if content_type == MERGE_PATCH:
             return apply_merge_patch(obj, patch)
         group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
@@ -189,15 +182,6 @@ def _misfit(obj: Object, operations: Any) -> str:
                 return f'add operation does not apply: doc is missing path: "{path}": missing value'
             return error.message
     return "error decoding patch"
-
-
-def _wrong(patch: Any, content_type: str) -> str:
-    if content_type == MERGE_PATCH:
-        return "Invalid JSON Patch"
-    word = "array" if isinstance(patch, list) else "string" if isinstance(patch, str) else "number"
-    return (
-        f"json: cannot unmarshal {word} into Go value of type map[string]interface {{}}: {json.dumps(patch)}"
-    )
 
 
 VERB = Verb(

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from env_core.kubectl.context import Context
+from env_core.kubectl.klog import klog_line
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Duration, Flag, Verb
 from env_core.world import Output
 
 
-def _run(_ctx: Context, _args: Args) -> Output:
+def _run(ctx: Context, args: Args) -> Output:
+    port = args.number("port")
+    if port != _PORT and args.text("unix-socket"):
+        raise Failure("cannot set --unix-socket and --port at the same time")
+    directory = args.text("www")
+    if directory and not ctx.files.is_dir(directory):
+        text = (
+            f"Failed to stat static file directory {directory}: stat {directory}: no such file or directory"
+        )
+        args.screen.err(klog_line(ctx, "W", "proxy.go:203", text))
+    if not args.text("unix-socket") and not 0 <= port <= 65_535:
+        raise Failure(f"listen tcp: address {port}: invalid port")
     raise Failure(
         "proxy is not simulated: nothing in this terminal can listen on a port; use kubectl get --raw PATH"
     )
 
+
+_PORT = 8001
 
 VERB = Verb(
     name="proxy",
@@ -26,7 +40,7 @@ VERB = Verb(
         Flag("append-server-path", bool, words="Add the server's own path."),
         Flag("disable-filter", bool, words="Accept every request."),
         Flag("keepalive", Duration, default="0s", words="Time between keep-alive probes."),
-        Flag("port", int, shorthand="p", default=8001, words="Port to listen on."),
+        Flag("port", int, shorthand="p", default=_PORT, words="Port to listen on."),
         Flag("reject-methods", str, default="^$", words="Methods to reject."),
         Flag(
             "reject-paths",

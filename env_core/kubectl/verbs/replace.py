@@ -10,6 +10,7 @@ from env_core.kubectl.dry_run import dry_run_of
 from env_core.kubectl.last_applied import saved
 from env_core.kubectl.manifest_targets import check_files_named, manifest_infos
 from env_core.kubectl.output.printing import Printer
+from env_core.kubectl.raw import body_of, check, send
 from env_core.kubectl.resolve import Info, Selection
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import (
@@ -51,6 +52,9 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure("--timeout must have --force specified")
     if is_forced and dry_run:
         raise Failure("--dry-run can not be used when --force is set")
+    if "raw" in args.given:
+        check(args, least_files=1)
+        return send(ctx, args, "PUT", body_of(ctx, args.items("filename")[0]))
     if is_forced:
         return _force(ctx, args, printer, validation)
     infos, read_errors = manifest_infos(ctx, args, validation=validation)
@@ -62,10 +66,8 @@ def _run(ctx: Context, args: Args) -> Output:
             if dry_run != "client":
                 obj = _replaced(ctx, args, info, obj, options)
             printer.print(obj, args.screen)
-        except StatusError as error:
+        except (StatusError, Failure) as error:
             errors.append(with_source("replacing", info.source, error))
-        except Failure as failure:
-            errors.append(failure)
     raise_all([*errors, *read_errors])
     return args.screen.done()
 
@@ -74,9 +76,15 @@ def _replaced(ctx: Context, args: Args, info: Info, obj: Object, options: Option
     """Replace an object; without a resource version, the live one is put in (Helper.Replace with overwrite)."""
     subresource = args.text("subresource")
     metadata = obj.get("metadata") or {}
+    info.check_name()
     if not metadata.get("resourceVersion"):
-        live = ctx.api.get(info.kind.resource, info.namespace, info.name, subresource)
-        obj = {**obj, "metadata": {**metadata, "resourceVersion": live["metadata"]["resourceVersion"]}}
+        try:
+            live = ctx.api.get(info.kind.resource, info.namespace, info.name, subresource)
+        except StatusError:
+            # What is wrong is for the answer to the write to tell.
+            live = {}
+        if live:
+            obj = {**obj, "metadata": {**metadata, "resourceVersion": live["metadata"]["resourceVersion"]}}
     return ctx.api.update(info.kind.resource, info.namespace, obj, subresource=subresource, options=options)
 
 

@@ -8,6 +8,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.kubectl.cascade import cascade_of
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
+from env_core.kubectl.govalues import as_int32
 from env_core.kubectl.last_applied import saved
 from env_core.kubectl.output.printing import Printer
 from env_core.kubectl.overrides import OVERRIDE_FLAGS, overridden
@@ -132,7 +133,7 @@ def _pod(
     if words:
         container["command" if args.is_set("command") else "args"] = words
     if args.text("port"):
-        container["ports"] = [{"containerPort": int(args.text("port"))}]
+        container["ports"] = [{"containerPort": as_int32(int(args.text("port")))}]
     if variables:
         container["env"] = variables
     if args.text("image-pull-policy"):
@@ -159,7 +160,7 @@ def _pod(
 
 
 def _service(args: Args, name: str, labels: dict[str, str]) -> Object:
-    port = int(args.text("port"))
+    port = as_int32(int(args.text("port")))
     metadata: Object = {"name": name}
     if labels:
         metadata["labels"] = labels

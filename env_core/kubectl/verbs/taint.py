@@ -8,11 +8,10 @@ from env_core.apiserver.schema import schema_for
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
 from env_core.kubectl.resolve import Info, kind_named, select
-from env_core.kubectl.screen import Failure, raise_all, usage_failure
+from env_core.kubectl.screen import Failure, Failures, raise_all, usage_failure
 from env_core.kubectl.verb import DRY_RUN, PRINT_FLAGS, SELECTOR, Args, Flag, Verb, field_manager
 from env_core.kubectl.writes import (
     VALIDATE,
-    aggregate_text,
     as_typed,
     options_of,
     result_printer_of,
@@ -54,6 +53,8 @@ def _run(ctx: Context, args: Args) -> Output:
                 options = options_of(args, dry_run, validation)
                 changed = ctx.api.patch("nodes", "", info.name, patch, STRATEGIC_PATCH, options=options)
             printer(operation).print(changed, args.screen)
+        except Failures as several:
+            errors.extend(several.errors)
         except (Failure, StatusError) as error:
             errors.append(error)
     raise_all([*errors, *read_errors])
@@ -181,7 +182,7 @@ def _changed(
             shown = f"{gone['key']}:{gone['effect']}" if gone["effect"] else gone["key"]
             missing.append(f'taint "{shown}" not found')
     if missing:
-        raise Failure(aggregate_text(missing))
+        raise Failures([Failure(text) for text in missing])
     if (has_added and has_removed) or overwrites:
         return "modified", taints
     return "tainted" if has_added else "untainted", taints

@@ -33,9 +33,15 @@ from env_core.objects.problems import quoted
 from env_core.world import Object, Output
 
 _WEEK_MS = 7 * 24 * 3600 * 1000
-_TIMED_OUT = "timed out waiting for the condition"
+_TIMED_OUT = "timed out waiting for the condition on"
+_NOT_MET = "condition not met for"
 _NO_VALUE = (
     "jsonpath wait has to have a value after equal sign, like --for=jsonpath='{.status.readyReplicas}'=3"
+)
+
+_JSONPATH_FORM = (
+    "jsonpath wait format must be --for=jsonpath='{.status.readyReplicas}'=3 or "
+    "--for=jsonpath='{.status.readyReplicas}'"
 )
 
 _Check = Callable[[Object], bool]
@@ -73,11 +79,14 @@ def _run(ctx: Context, args: Args) -> Output:
     printer = result_printer(ctx, args, "condition met")
     failures: list[Exception] = []
     has_expired = False
+    late = _TIMED_OUT if timeout_ms else _NOT_MET
     for info in infos:
         try:
             obj = info.found()
             for goal in goals:
-                obj = _wait(ctx, info, obj, goal, deadline_ms, has_expired)
+                obj = _wait(
+                    ctx, info, obj, goal, deadline_ms, f"{late} {info.slash}", has_expired and timeout_ms != 0
+                )
             printer.print(obj, args.screen)
         except (Failure, StatusError) as failure:
             failures.append(failure)
@@ -146,26 +155,20 @@ def _jsonpath(text: str) -> _Check:
 
 def _split_jsonpath(text: str) -> tuple[str, str | None]:
     """Return the expression, braces added, and the value after it; None when there is none."""
-    depth = 0
-    end = len(text)
-    for index, char in enumerate(text):
-        if char == "{":
-            depth += 1
-        elif char == "}":
-            depth -= 1
-        elif char == "=" and depth == 0:
-            end = index
-            break
-    expression, rest = text[:end], text[end:]
+    # Split at single signs only; two in a row belong to the expression.
+    parts = [part.replace("\0", "==") for part in text.replace("==", "\0").split("=")]
+    if len(parts) > 2:
+        raise Failure(_JSONPATH_FORM)
+    expression = parts[0]
     if not expression:
         raise Failure("jsonpath expression cannot be empty")
     try:
         expression = jsonpath.relaxed(expression)
     except jsonpath.JSONPathError as error:
         raise Failure(str(error)) from None
-    if not rest:
+    if len(parts) == 1:
         return expression, None
-    value = rest[1:].strip("'\"")
+    value = parts[1].strip("'\"")
     if not value:
         raise Failure(_NO_VALUE)
     return expression, value
@@ -186,7 +189,7 @@ def _wait_for_creation(ctx: Context, selection: Selection, deadline_ms: int) -> 
         return True
 
     if not _until(ctx, is_there, deadline_ms):
-        raise Failure(_TIMED_OUT)
+        raise Failure(_TIMED_OUT.removesuffix(" on"))
 
 
 def _until(ctx: Context, is_met: Callable[[], bool], deadline_ms: int) -> bool:
@@ -196,15 +199,16 @@ def _until(ctx: Context, is_met: Callable[[], bool], deadline_ms: int) -> bool:
     return left_ms > 0 and ctx.clock.advance_until(is_met, left_ms)
 
 
-def _wait(ctx: Context, info: Info, obj: Object, goal: _Goal, deadline_ms: int, has_expired: bool) -> Object:
-    """Return the object as it is when the goal is reached.
+def _wait(
+    ctx: Context, info: Info, obj: Object, goal: _Goal, deadline_ms: int, late: str, has_expired: bool
+) -> Object:
+    """Return the object as it is when the goal is reached; `late` is the error when it is not in time.
 
     Raises:
         Failure: when it is not reached in time.
     """
     last = obj
     uid = obj["metadata"].get("uid")
-    where = f"{info.kind.plural}/{info.name}"
     if goal.check is None:
         if has_expired:
             raise Failure("context deadline exceeded")
@@ -214,10 +218,10 @@ def _wait(ctx: Context, info: Info, obj: Object, goal: _Goal, deadline_ms: int, 
             return found is None or found["metadata"].get("uid") != uid
 
         if not _until(ctx, is_gone, deadline_ms):
-            raise Failure(f"{_TIMED_OUT} on {where}")
+            raise Failure(late)
         return obj
     if has_expired:
-        raise Failure(f"{_TIMED_OUT} on {where}")
+        raise Failure(late)
     check = goal.check
     if check(obj):
         return obj
@@ -231,7 +235,7 @@ def _wait(ctx: Context, info: Info, obj: Object, goal: _Goal, deadline_ms: int, 
         return check(found)
 
     if not _until(ctx, is_met, deadline_ms):
-        raise Failure(f"{_TIMED_OUT} on {where}")
+        raise Failure(late)
     return last
 
 

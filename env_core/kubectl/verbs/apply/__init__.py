@@ -142,6 +142,14 @@ def _apply(ctx: Context, args: Args, info: Info, dry_run: str, validation: str) 
         generated = (manifest.get("metadata") or {}).get("generateName")
         if generated:
             raise Failure(f"from {generated}: cannot use generate name with apply")
+        raise with_source(
+            "retrieving",
+            "",
+            Failure(
+                f"error when retrieving current configuration of:\n{describe_target(info)}\n"
+                f'from server for: "{info.source}": resource name may not be empty'
+            ),
+        )
     if args.is_set("server-side"):
         return "serverside-applied", _apply_server_side(ctx, args, info, dry_run, validation)
     options = options_of(args, dry_run, validation)

@@ -7,7 +7,7 @@ import json
 from env_core.kubectl.context import Context
 from env_core.kubectl.last_applied import original_text
 from env_core.kubectl.resolve import select
-from env_core.kubectl.screen import raise_all, usage_failure
+from env_core.kubectl.screen import Failure, raise_all, usage_failure
 from env_core.kubectl.verb import ALL, FILE_FLAGS, SELECTOR, Args, Flag, Verb
 from env_core.objects.yamlout import to_yaml
 from env_core.world import Output
@@ -26,7 +26,12 @@ def _run(ctx: Context, args: Args) -> Output:
     for info in infos:
         text = original_text(info.found())
         if text is None:
-            # The real command means to say so, but prints nothing: the error it wraps is nil.
+            # The real command wraps an error that is nil: without a file in front of it, nothing is told.
+            if info.source:
+                raise Failure(
+                    f"error when no last-applied-configuration annotation found on resource: {info.name}\n "
+                    f'"{info.source}": <nil>'
+                )
             continue
         if chosen == "json":
             args.screen.out(json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n")

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from env_core.apiserver.errors import StatusError
 from env_core.kubectl.context import Context
 from env_core.kubectl.output.printing import FORMATS, object_printer, output_format
 from env_core.kubectl.output.table import align
+from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import PRINT_FLAGS, Args, Verb
 from env_core.world import Object, Output
 
 _RESOURCE = "selfsubjectreviews.authentication.k8s.io"
+_REFUSED = "the selfsubjectreviews API is not enabled in the cluster or you do not have permission to call it"
 
 
 def _run(ctx: Context, args: Args) -> Output:
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
-    answer = ctx.api.create(_RESOURCE, "", review)
+    try:
+        answer = ctx.api.create(_RESOURCE, "", review)
+    except StatusError as error:
+        if error.code == 403:
+            raise Failure(_REFUSED) from None
+        raise
     if output_format(args):
         object_printer(ctx, args, formats=FORMATS).print(answer, args.screen)
     else:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from env_core.kubectl.context import Context
+from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Verb
-from env_core.kubectl.verbs.config._kubeconfig import context_name
+from env_core.kubectl.verbs.config._editing import config_of
 from env_core.world import Output
 
 
 def _run(ctx: Context, args: Args) -> Output:
-    args.screen.out(f"{context_name(ctx)}\n")
+    current = config_of(ctx, args).current_context
+    if not current:
+        raise Failure("current-context is not set")
+    args.screen.out(f"{current}\n")
     return args.screen.done()
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from env_core.kubectl.context import Context
 from env_core.kubectl.verb import Args, Verb
+from env_core.kubectl.verbs.config._editing import config_of
 from env_core.world import Output
 
 
 def _run(ctx: Context, args: Args) -> Output:
-    args.screen.out(f"NAME\n{ctx.cluster}\n")
+    args.screen.out("".join(f"{name}\n" for name in ("NAME", *sorted(config_of(ctx, args).clusters))))
     return args.screen.done()
 
 
 VERB = Verb(
     name="get-clusters",
-    usage="config get-clusters",
+    usage="config get-clusters [flags]",
     summary="Lists clusters.",
     run=_run,
     source="k8s.io/kubectl pkg/cmd/config get_clusters.go",

@@ -6,7 +6,7 @@ from env_core.kubectl.context import Context
 from env_core.kubectl.output.table import align
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import NO_HEADERS, Args, Flag, Verb
-from env_core.kubectl.verbs.config._kubeconfig import context_name
+from env_core.kubectl.verbs.config._editing import config_of
 from env_core.world import Output
 
 
@@ -16,13 +16,19 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure(
             f"--output {chosen} is not available in kubectl config get-contexts; resetting to default output format"
         )
-    known = context_name(ctx)
-    wanted = args.positional or (known,)
-    errors: list[Exception] = [Failure(f"context {name} not found") for name in wanted if name != known]
+    config = config_of(ctx, args)
+    known = config.contexts
+    shown = sorted(name for name in args.positional or known if name in known)
+    errors: list[Exception] = [
+        Failure(f"context {name} not found") for name in args.positional if name not in known
+    ]
     if chosen == "name":
-        args.screen.out("".join(f"{name}\n" for name in wanted if name == known))
+        args.screen.out("".join(f"{name}\n" for name in shown))
     else:
-        rows = [["*", known, ctx.cluster, ctx.user, ctx.namespace] for name in wanted if name == known]
+        rows = []
+        for name in shown:
+            mark = "*" if name == config.current_context else " "
+            rows.append([mark, name, *(known[name].get(key, "") for key in ("cluster", "user", "namespace"))])
         if not args.is_set("no-headers"):
             rows.insert(0, ["CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"])
         args.screen.out(align(rows))

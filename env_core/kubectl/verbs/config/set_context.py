@@ -1,33 +1,32 @@
-"""`kubectl config set-context`: the namespace of the current context can be changed."""
+"""`kubectl config set-context`: makes a context, or changes one."""
 
 from __future__ import annotations
 
 from env_core.kubectl.context import Context
+from env_core.kubectl.kubeconfig import CONTEXT_FIELDS, store
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Flag, Verb
-from env_core.kubectl.verbs.config._kubeconfig import PATH, context_name
+from env_core.kubectl.verbs.config._editing import config_of, unexpected
 from env_core.objects.problems import quoted
 from env_core.world import Output
 
 
 def _run(ctx: Context, args: Args) -> Output:
-    words = args.positional
-    if len(words) > 1:
-        raise Failure(f"Unexpected args: [{' '.join(words)}]")
-    name = words[0] if words else ""
-    if args.is_set("current"):
-        if name:
-            raise Failure("you cannot specify both a context name and --current")
-        name = context_name(ctx)
-    if not name:
+    if len(args.positional) > 1:
+        raise unexpected(args)
+    name = args.positional[0] if args.positional else ""
+    if not name and not args.is_set("current"):
         raise Failure("you must specify a non-empty context name or --current")
-    if name != context_name(ctx):
-        raise Failure(f"open {PATH}.lock: permission denied")
-    if args.text("cluster") not in ("", ctx.cluster) or args.text("user") not in ("", ctx.user):
-        raise Failure(f"open {PATH}.lock: permission denied")
-    if "namespace" in args.given:
-        ctx.namespace = args.text("namespace") or "default"
-    args.screen.out(f"Context {quoted(name)} modified.\n")
+    if name and args.is_set("current"):
+        raise Failure("you cannot specify both a context name and --current")
+    config = config_of(ctx, args)
+    name = name or config.current_context
+    if not name:
+        raise Failure("no current context is set")
+    before = config.contexts.get(name)
+    changed = {field: args.text(field) for field in CONTEXT_FIELDS if field in args.given}
+    store(ctx, config.with_entry("contexts", name, {**(before or {}), **changed}))
+    args.screen.out(f"Context {quoted(name)} {'created' if before is None else 'modified'}.\n")
     return args.screen.done()
 
 
@@ -47,5 +46,4 @@ VERB = Verb(
     run=_run,
     source="k8s.io/kubectl pkg/cmd/config set_context.go",
     needs_config=False,
-    unrecorded="Contexts, clusters and users cannot be added: the kubeconfig of the terminal is read-only.",
 )

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from env_core.kubectl.context import Context
-from env_core.kubectl.help import help_text
+from env_core.kubectl.kubeconfig import store
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Verb
-from env_core.kubectl.verbs.config._kubeconfig import context_name
+from env_core.kubectl.verbs.config._editing import config_of, only_word
 from env_core.objects.problems import quoted
 from env_core.world import Output
 
 
 def _run(ctx: Context, args: Args) -> Output:
-    words = args.positional
-    if len(words) != 1:
-        args.screen.out(help_text(args.verb, args.path))
-        raise Failure(f"Unexpected args: [{' '.join(words)}]")
-    if words[0] != context_name(ctx):
-        raise Failure(f"no context exists with the name: {quoted(words[0])}")
-    args.screen.out(f"Switched to context {quoted(words[0])}.\n")
+    name = only_word(args)
+    if not name:
+        raise Failure("empty context names are not allowed")
+    config = config_of(ctx, args)
+    if name not in config.contexts:
+        raise Failure(f"no context exists with the name: {quoted(name)}")
+    if name != config.current_context:
+        store(ctx, replace(config, current_context=name))
+    args.screen.out(f"Switched to context {quoted(name)}.\n")
     return args.screen.done()
 
 

@@ -11,6 +11,7 @@ from env_core.kubectl.dry_run import dry_run_of
 from env_core.kubectl.editing import no_editor
 from env_core.kubectl.last_applied import saved
 from env_core.kubectl.manifest_targets import check_files_named, manifest_infos
+from env_core.kubectl.raw import body_of, check, send
 from env_core.kubectl.screen import Failure, raise_all, usage_failure
 from env_core.kubectl.verb import (
     DRY_RUN,
@@ -41,6 +42,13 @@ def _run(ctx: Context, args: Args) -> Output:
     validation = validation_of(args)
     printer = result_printer_of(ctx, args, dry_run)("created")
     check_files_named(args)
+    if "raw" in args.given:
+        if args.is_set("edit"):
+            raise Failure("--raw and --edit are mutually exclusive")
+        if args.text("selector"):
+            raise Failure("--raw and --selector (-l) are mutually exclusive")
+        check(args, least_files=1)
+        return send(ctx, args, "POST", body_of(ctx, args.items("filename")[0]))
     if args.is_set("edit"):
         raise no_editor()
     infos, read_errors = manifest_infos(

@@ -78,7 +78,7 @@ VERB = Verb(
     flags=(
         *GENERATOR_FLAGS,
         *RULE_FLAGS,
-        Flag("aggregation-rule", Slice, words="Labels of the roles that this one is made of."),
+        Flag("aggregation-rule", Slice, shown="", words="Labels of the roles that this one is made of."),
         Flag("non-resource-url", Slice, words="Path that the rule allows."),
     ),
     run=_run,

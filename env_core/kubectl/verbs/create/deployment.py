@@ -5,7 +5,7 @@ from __future__ import annotations
 from env_core.kubectl.context import Context
 from env_core.kubectl.name_suffix import name_suffix
 from env_core.kubectl.screen import Failure
-from env_core.kubectl.verb import Args, Flag, Slice, Verb
+from env_core.kubectl.verb import Args, Flag, Int32, Slice, Verb
 from env_core.kubectl.verbs.create._generator import (
     GENERATOR_FLAGS,
     create_generated,
@@ -56,8 +56,8 @@ VERB = Verb(
     flags=(
         *GENERATOR_FLAGS,
         Flag("image", Slice, is_required=True, words="Image of a container; may repeat."),
-        Flag("port", int, default=-1, words="Port of the first container."),
-        Flag("replicas", int, shorthand="r", default=1, words="Number of replicas."),
+        Flag("port", Int32, default=-1, words="Port of the first container."),
+        Flag("replicas", Int32, shorthand="r", default=1, words="Number of replicas."),
     ),
     run=_run,
     source="k8s.io/kubectl pkg/cmd/create create_deployment.go",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from env_core.kubectl.context import Context
-from env_core.kubectl.verb import Args, Flag, Verb
+from env_core.kubectl.verb import Args, Flag, Int32, Verb
 from env_core.kubectl.verbs.create._generator import GENERATOR_FLAGS, create_generated, name_argument
 from env_core.world import Object, Output
 
@@ -42,7 +42,7 @@ VERB = Verb(
         Flag(
             "preemption-policy", str, default="PreemptLowerPriority", words="Never or PreemptLowerPriority."
         ),
-        Flag("value", int, words="The priority."),
+        Flag("value", Int32, words="The priority."),
     ),
     run=_run,
     source="k8s.io/kubectl pkg/cmd/create create_priorityclass.go",

@@ -10,11 +10,22 @@ from env_core.apiserver.request import STRATEGIC_PATCH, Options
 from env_core.kubectl.context import Context
 from env_core.kubectl.output.printing import result_printer
 from env_core.kubectl.resolve import Info, select
-from env_core.kubectl.screen import Failure, raise_all
+from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import FILE_FLAGS, PRINT_FLAGS, SELECTOR, Args, Flag, field_manager
+from env_core.kubectl.writes import raise_listed
 from env_core.world import Object, Output
 
 TARGET_FLAGS = (*FILE_FLAGS, SELECTOR)
+_VISITED = frozenset(
+    {
+        ("batch", "Job"),
+        ("batch", "CronJob"),
+        ("", "Pod"),
+        ("", "ReplicationController"),
+        ("apps", "ReplicaSet"),
+    }
+)
+_RETRIEVED = {"history viewer": "history", "rollbacker": "rollbacker"}
 WRITE_FLAGS: tuple[Flag, ...] = (*TARGET_FLAGS, *PRINT_FLAGS, field_manager("kubectl-rollout"))
 
 
@@ -35,7 +46,21 @@ def targets(ctx: Context, args: Args) -> tuple[list[Info], list[Exception]]:
         Failure: when there are no arguments.
     """
     check_named(args)
-    return select(ctx, args, args.positional, allows_no_selector=True).load(ctx)
+    return select(ctx, args, args.positional, allows_no_selector=True, is_typed=True).load(ctx)
+
+
+def unhandled(kind: Kind, what: str) -> Failure:
+    """Return the error for a kind without what `history` or `undo` needs; most kinds are not even visited.
+
+    Source: k8s.io/kubectl pkg/apps kind_visitor.go, pkg/polymorphichelpers history.go, rollback.go.
+    """
+    quoted_kind = f'"{group_kind(kind)}"'
+    if (kind.group, kind.kind) in _VISITED:
+        return Failure(f"no {what} has been implemented for {quoted_kind}")
+    return Failure(
+        f"error retrieving {_RETRIEVED[what]} for {quoted_kind}, no visitor method exists for "
+        f"{{{kind.group} {kind.kind}}}"
+    )
 
 
 def group_kind(kind: Kind) -> str:
@@ -52,13 +77,15 @@ def patch_each(
     the patch changes nothing.
     """
     infos, errors = targets(ctx, args)
+    if not infos and not errors:
+        args.screen.err(f"No resources found in {ctx.namespace} namespace.\n")
     printer = result_printer(ctx, args, done)
     failures: list[Exception] = []
     for info in infos:
         try:
             patch = change(ctx, info)
         except Failure as failure:
-            failures.append(Failure(f'{info.kind.resource} "{info.name}" {failure.text}'))
+            failures.append(Failure(f'error: {info.kind.resource} "{info.name}" {failure.text}'))
             continue
         if not patch:
             failures.append(Failure(nothing))
@@ -77,5 +104,5 @@ def patch_each(
             continue
         printer.print(obj, args.screen)
     failures.extend(errors)
-    raise_all(failures)
+    raise_listed(failures)
     return args.screen.done()

@@ -9,9 +9,9 @@ from env_core.kubectl.output.printing import FORMATS, object_printer, output_for
 from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import PRINT_FLAGS, Args, Flag, Verb
-from env_core.kubectl.verbs.rollout._arguments import TARGET_FLAGS, group_kind, targets
-from env_core.kubectl.verbs.rollout._history import KINDS, history, history_text
-from env_core.world import Output
+from env_core.kubectl.verbs.rollout._arguments import TARGET_FLAGS, targets, unhandled
+from env_core.kubectl.verbs.rollout._history import KINDS, Revision, history, history_text
+from env_core.world import Object, Output
 
 
 def _run(ctx: Context, args: Args) -> Output:
@@ -32,7 +32,7 @@ def _run(ctx: Context, args: Args) -> Output:
 def _show(ctx: Context, args: Args, info: Info) -> None:
     pods.refuse_custom(info)
     if info.kind.kind not in KINDS:
-        raise Failure(f"no history viewer has been implemented for {quoted_group_kind(info)}")
+        raise unhandled(info.kind, "history viewer")
     revisions = history(ctx, info)
     number = args.number("revision")
     if output_format(args):
@@ -41,17 +41,19 @@ def _show(ctx: Context, args: Args, info: Info) -> None:
         if number and not shown:
             raise Failure("unable to find the specified revision")
         for revision in shown:
-            kind = "ReplicaSet" if info.kind.kind == "Deployment" else info.kind.kind
-            printer.print({**revision.holder, "apiVersion": "apps/v1", "kind": kind}, args.screen)
+            printer.print(_as_it_was(info, revision), args.screen)
         return
     text = history_text(info, revisions, number)
     where = f"with revision #{number}" if number > 0 else ""
     args.screen.out(f"{info.label} {where}\n{text}\n")
 
 
-def quoted_group_kind(info: Info) -> str:
-    """Return the quoted group and kind, as errors of `history` and `undo` name it."""
-    return f'"{group_kind(info.kind)}"'
+def _as_it_was(info: Info, revision: Revision) -> Object:
+    """Return what shows a revision: a deployment's replica set, or the object itself with its template of then."""
+    if info.kind.kind == "Deployment":
+        return {**revision.holder, "apiVersion": "apps/v1", "kind": "ReplicaSet"}
+    live = info.found()
+    return {**live, "spec": {**live["spec"], "template": revision.template}}
 
 
 VERB = Verb(

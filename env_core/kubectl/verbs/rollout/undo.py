@@ -9,9 +9,8 @@ from env_core.kubectl.dry_run import dry_run_of
 from env_core.kubectl.output.printing import result_printer
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import DRY_RUN, PRINT_FLAGS, Args, Flag, Verb
-from env_core.kubectl.verbs.rollout._arguments import TARGET_FLAGS, targets
+from env_core.kubectl.verbs.rollout._arguments import TARGET_FLAGS, targets, unhandled
 from env_core.kubectl.verbs.rollout._history import KINDS, LAST_APPLIED, roll_back
-from env_core.kubectl.verbs.rollout.history import quoted_group_kind
 from env_core.world import Output
 
 
@@ -31,7 +30,7 @@ def _run(ctx: Context, args: Args) -> Output:
                     "your previous configuration file instead.\n"
                 )
             if info.kind.kind not in KINDS:
-                raise Failure(f"no rollbacker has been implemented for {quoted_group_kind(info)}")
+                raise unhandled(info.kind, "rollbacker")
             result = roll_back(ctx, info, args.number("to-revision"), dry_run)
             result_printer(ctx, args, result, dry_run).print(obj, args.screen)
         except (Failure, StatusError) as failure:

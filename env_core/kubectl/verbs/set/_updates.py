@@ -69,7 +69,7 @@ def targets_of(ctx: Context, args: Args, words: Sequence[str]) -> list[Info]:
             raise Failure(MISSING_FILE)
         infos = [info_of(ctx, obj) for obj in objects]
     else:
-        selection = select(ctx, args, words, allows_no_selector=args.is_set("all"))
+        selection = select(ctx, args, words, allows_no_selector=args.is_set("all"), is_typed=True)
         infos, errors = selection.load(ctx)
         raise_all(errors)
     for info in infos:
@@ -143,7 +143,9 @@ def send_changes(
         info = change.info
         if change.error is not None:
             assert isinstance(change.error, Failure)
-            errors.append(Failure(f"error: {info.slash} {change.error.text}\n"))
+            # Without a server, nothing says how the resource is called.
+            name = f"{info.kind.kind.lower()}/{info.name}" if args.is_set("local") else info.slash
+            errors.append(Failure(f"error: {name} {change.error.text}\n"))
             continue
         if change.after is None or (change.after == change.before and not sends_empty):
             continue

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from env_core.apiserver.errors import StatusError
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure
+from env_core.objects import selectors
 from env_core.objects.quantity import Quantity, parse
 from env_core.objects.tabwriter import TabWriter
 from env_core.world import Object
@@ -71,6 +72,10 @@ def read_metrics(ctx: Context, resource: str, namespace: str, name: str, label_s
         Failure: when the metrics API is not there.
         StatusError: when it refuses.
     """
+    try:
+        selectors.parse_labels(label_selector)
+    except selectors.SelectorError as error:
+        raise Failure(str(error)) from None
     try:
         if name:
             return [ctx.api.get(resource, namespace, name)]

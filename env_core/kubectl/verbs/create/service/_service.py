@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from env_core.kubectl.context import Context
+from env_core.kubectl.govalues import as_int32
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Flag, Slice
 from env_core.kubectl.verbs.create._generator import create_generated, metadata_of, name_argument
@@ -66,7 +67,7 @@ def _port(text: str, node_port: int) -> Object:
             raise Failure(",".join(complaints))
     found: Object = {"name": text.replace(":", "-"), "port": port, "protocol": "TCP", "targetPort": target}
     if node_port:
-        found["nodePort"] = node_port
+        found["nodePort"] = as_int32(node_port)
     return found
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
+from env_core.discovery import discover
 from env_core.kubectl.context import Context
-from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Verb
 from env_core.world import Object, Output
 
@@ -11,10 +13,6 @@ _HINT = "\nTo further debug and diagnose cluster problems, use 'kubectl cluster-
 
 
 def _run(ctx: Context, args: Args) -> Output:
-    if args.positional:
-        raise Failure(
-            f"unknown command \"{' '.join(args.positional)}\"\nSee 'kubectl cluster-info -h' for help and examples"
-        )
     services = ctx.api.list("services", "kube-system", label_selector="kubernetes.io/cluster-service=true")
     args.screen.out(f"Kubernetes control plane is running at {ctx.server}\n")
     for service in services:
@@ -46,7 +44,7 @@ VERB = Verb(
     name="cluster-info",
     usage="cluster-info [flags]",
     summary="Tells where the control plane and its services are.",
+    subverbs={verb.name: verb for verb in discover(sys.modules[__name__], "VERB", Verb).values()},
     run=_run,
     source="k8s.io/kubectl pkg/cmd/clusterinfo",
-    unrecorded="cluster-info dump",
 )
