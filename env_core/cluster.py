@@ -227,8 +227,8 @@ class Cluster:
     # Beyond it
 
     def client(self, identity: Identity = ADMIN) -> ApiClient:
-        """Return a client for an identity."""
-        return ApiClient(self.server, identity)
+        """Return a client for an identity, a person's or a pipeline's: it calls itself kubectl."""
+        return ApiClient(self.server, identity, "kubectl")
 
     def component(self, name: str, identity: Identity) -> Component:
         """Return the component called `name`, made on first use."""
@@ -239,7 +239,7 @@ class Cluster:
 
     def boot(self) -> None:
         """Create what every control plane creates when it starts: namespaces, RBAC, priority classes."""
-        boot(self.store, self.streams, self.now_ms)
+        boot(self.store, self.streams, self.now_ms, self.registry)
 
     def _on_write(self, event: WatchEvent) -> None:
         ref = event.ref
