@@ -6,6 +6,7 @@ ones, in order, so that objects can be compared by name. Times, uids and pods' i
 """
 
 from collections import Counter
+from urllib.parse import parse_qsl
 
 import yaml
 
@@ -82,17 +83,7 @@ class NamingServer(ApiServer):
             if queue and not metadata.get("name"):
                 name = self._next_name(queue, request.body)
                 body = {**request.body, "metadata": {**metadata, "name": name}}
-                response = super().handle(
-                    ApiRequest(
-                        verb=request.verb,
-                        resource=request.resource,
-                        namespace=request.namespace,
-                        name=request.name,
-                        body=body,
-                        identity=request.identity,
-                        options=request.options,
-                    )
-                )
+                response = super().handle(request._replace(body=body))
                 if response.is_ok:
                     queue.remove(name)
                 return response
@@ -221,7 +212,8 @@ class Replay:
             step["method"]
         ]
         body = step.get("body")
-        options = Options()
+        query = dict(parse_qsl(step["path"].partition("?")[2]))
+        options = Options(field_manager=query.get("fieldManager", ""), force=query.get("force") == "true")
         if verb == "delete" and isinstance(body, dict):
             options = Options(
                 grace_period_seconds=body.get("gracePeriodSeconds"),

@@ -1,0 +1,355 @@
+"""Server-side apply and managedFields over a real cluster."""
+
+import gc
+import sys
+
+import pytest
+
+from env_core.apiserver.client import ApiClient
+from env_core.apiserver.errors import StatusError
+from env_core.apiserver.managedfields import history
+from env_core.apiserver.request import ADMIN, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Identity, Options
+from env_core.cluster import Cluster
+
+DEPLOYMENTS = "deployments.apps"
+
+
+@pytest.fixture
+def cluster():
+    made = Cluster(seed=1)
+    made.boot()
+    made.client().create("namespaces", "", {"metadata": {"name": "shop"}})
+    return made
+
+
+@pytest.fixture
+def api(cluster):
+    return seeing(cluster)
+
+
+def seeing(cluster, identity=ADMIN, agent="kubectl/v1.37.2 (linux/amd64)"):
+    client = ApiClient(cluster.server, identity, agent)
+    client.sees_managed_fields = True
+    return client
+
+
+def config_map(name="c", **data):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def deployment(**spec):
+    labels = {"app": "web"}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "web", "image": "nginx:1.27"}]},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {"selector": {"matchLabels": labels}, "template": template, **spec},
+    }
+
+
+def apply(api, config, manager="a", *, resource="configmaps", subresource="", **options):
+    return api.patch(
+        resource,
+        "shop",
+        config["metadata"]["name"],
+        config,
+        APPLY_PATCH,
+        subresource=subresource,
+        options=Options(field_manager=manager, **options),
+    )
+
+
+def managers(obj):
+    return {
+        (entry["manager"], entry["operation"], entry.get("subresource", "")): entry["fieldsV1"]
+        for entry in obj["metadata"].get("managedFields", [])
+    }
+
+
+def test_applying_what_is_not_there_creates_it(api):
+    made = apply(api, config_map(a="1"))
+    assert made["data"] == {"a": "1"}
+    assert managers(made) == {("a", "Apply", ""): {"f:data": {"f:a": {}}}}
+
+
+def test_a_field_of_another_applier_is_a_conflict_until_it_is_forced(api):
+    apply(api, config_map(a="1"))
+    with pytest.raises(StatusError) as refused:
+        apply(api, config_map(a="2"), "b")
+    assert refused.value.message == 'Apply failed with 1 conflict: conflict with "a": .data.a'
+    assert refused.value.status["details"]["causes"] == [
+        {"reason": "FieldManagerConflict", "message": 'conflict with "a"', "field": ".data.a"}
+    ]
+    forced = apply(api, config_map(a="2"), "b", force=True)
+    assert managers(forced) == {("b", "Apply", ""): {"f:data": {"f:a": {}}}}
+
+
+def test_the_same_value_is_shared_and_goes_only_when_nobody_applies_it_any_more(api):
+    apply(api, config_map(a="1", b="1"))
+    apply(api, config_map(a="1"), "b")
+    assert apply(api, config_map(b="1"))["data"] == {"a": "1", "b": "1"}
+    assert apply(api, config_map(), "b")["data"] == {"b": "1"}
+
+
+def test_what_an_update_set_stays_when_an_applier_that_never_had_it_leaves_it_out(api):
+    apply(api, config_map(a="1"))
+    api.patch("configmaps", "shop", "c", {"data": {"u": "1"}}, MERGE_PATCH)
+    assert apply(api, config_map(a="2"))["data"] == {"a": "2", "u": "1"}
+
+
+def test_an_unchanged_apply_writes_nothing_and_keeps_the_time(cluster, api):
+    before = apply(api, config_map(a="1"))
+    cluster.advance(60_000)
+    assert apply(api, config_map(a="1")) == before
+
+
+def test_holding_a_field_too_is_written_though_the_object_stays_as_it_is(api):
+    before = apply(api, config_map(a="1"))
+    after = apply(api, config_map(a="1"), "b")
+    assert after["metadata"]["resourceVersion"] != before["metadata"]["resourceVersion"]
+    assert set(managers(after)) == {("a", "Apply", ""), ("b", "Apply", "")}
+
+
+def test_a_dry_run_shows_the_managers_and_keeps_nothing(api):
+    apply(api, config_map(a="1"))
+    shown = apply(api, config_map(b="1"), "b", dry_run=True)
+    assert managers(shown)[("b", "Apply", "")] == {"f:data": {"f:b": {}}}
+    assert managers(api.get("configmaps", "shop", "c")) == {("a", "Apply", ""): {"f:data": {"f:a": {}}}}
+
+
+def test_what_was_never_tracked_is_held_by_before_first_apply(cluster, api):
+    bare = {**config_map(a="1"), "metadata": {"name": "c", "namespace": "shop", "uid": "u"}}
+    cluster.store.put("configmaps", bare)
+    assert "managedFields" not in api.get("configmaps", "shop", "c")["metadata"]
+    with pytest.raises(StatusError, match=r'conflict with "before-first-apply" using v1: \.data\.a$'):
+        apply(api, config_map(a="2"))
+
+
+def test_defaults_and_admission_belong_to_nobody_who_applied(api):
+    made = apply(api, deployment(), resource=DEPLOYMENTS)
+    assert made["spec"]["replicas"] == 1
+    fields = managers(made)[("a", "Apply", "")]
+    assert sorted(fields["f:spec"]) == ["f:selector", "f:template"]
+
+
+def test_the_scale_is_held_apart_and_has_no_time(api):
+    apply(api, deployment(replicas=2), resource=DEPLOYMENTS)
+    api.patch(DEPLOYMENTS, "shop", "web", {"spec": {"replicas": 3}}, MERGE_PATCH, subresource="scale")
+    found = api.get(DEPLOYMENTS, "shop", "web")
+    assert managers(found)[("kubectl", "Update", "scale")] == {"f:spec": {"f:replicas": {}}}
+    entry = next(each for each in found["metadata"]["managedFields"] if each.get("subresource") == "scale")
+    assert "time" not in entry
+    text = 'conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas'
+    with pytest.raises(StatusError, match=f"^Apply failed with 1 conflict: {text}$"):
+        apply(api, deployment(replicas=2), resource=DEPLOYMENTS)
+
+
+def test_the_scale_can_be_applied(api):
+    apply(api, deployment(replicas=2), resource=DEPLOYMENTS)
+    scale = {
+        "apiVersion": "autoscaling/v1",
+        "kind": "Scale",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"replicas": 4},
+    }
+    with pytest.raises(StatusError, match=r'conflict with "a": \.spec\.replicas$'):
+        apply(api, scale, "b", resource=DEPLOYMENTS, subresource="scale")
+    assert apply(api, scale, "b", resource=DEPLOYMENTS, subresource="scale", force=True)["spec"] == {
+        "replicas": 4
+    }
+    found = api.get(DEPLOYMENTS, "shop", "web")
+    assert managers(found)[("b", "Apply", "scale")] == {"f:spec": {"f:replicas": {}}}
+    assert "f:replicas" not in managers(found)[("a", "Apply", "")]["f:spec"]
+
+
+def test_the_status_can_be_applied_and_only_it(api):
+    apply(api, deployment(), resource=DEPLOYMENTS)
+    config = {**deployment(replicas=9), "status": {"collisionCount": 7}}
+    done = apply(api, config, "b", resource=DEPLOYMENTS, subresource="status")
+    assert (done["spec"]["replicas"], done["status"]["collisionCount"]) == (1, 7)
+    assert managers(done)[("b", "Apply", "status")] == {"f:status": {"f:collisionCount": {}}}
+
+
+def test_the_parts_of_the_cluster_have_names_of_their_own(cluster, api):
+    cluster.kubelets.join("node-0", cpu="4", memory="8Gi")
+    apply(api, deployment(), resource=DEPLOYMENTS)
+    cluster.advance(20_000)
+    (pod,) = api.list("pods", "shop")
+    assert set(managers(pod)) == {("kube-controller-manager", "Update", ""), ("kubelet", "Update", "status")}
+    assert ("kube-controller-manager", "Update", "status") in managers(api.get(DEPLOYMENTS, "shop", "web"))
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"metadata": {"managedFields": []}},
+        {"metadata": {"managedFields": [{}]}},
+        '{"metadata":{"managedFields":[]}}',
+        b'{"metadata":{"managedFields":[{}]}}',
+    ],
+)
+def test_managers_are_forgotten_when_a_client_asks_for_it(api, patch):
+    apply(api, config_map(a="1"))
+    api.patch("configmaps", "shop", "c", patch, MERGE_PATCH)
+    assert "managedFields" not in api.get("configmaps", "shop", "c")["metadata"]
+
+
+def test_managers_can_be_rewritten_by_a_json_patch(api):
+    entries = apply(api, config_map(a="1"))["metadata"]["managedFields"]
+    renamed = [{**entries[0], "manager": "z"}]
+    patch = [{"op": "replace", "path": "/metadata/managedFields", "value": renamed}]
+    after = api.patch("configmaps", "shop", "c", patch, JSON_PATCH)
+    assert after["metadata"]["managedFields"] == renamed
+
+
+def test_an_object_put_back_as_it_was_read_changes_no_manager(cluster, api):
+    apply(api, config_map(a="1"))
+    read = api.get("configmaps", "shop", "c")
+    cluster.advance(5_000)
+    assert api.update("configmaps", "shop", read) == read
+
+
+def test_who_may_not_create_cannot_create_by_applying(cluster):
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["patch", "get"]}]
+    admin = cluster.client()
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": "r"},
+        "rules": rules,
+    }
+    admin.create("roles.rbac.authorization.k8s.io", "shop", role)
+    binding = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "r"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"},
+        "subjects": [{"kind": "User", "name": "ann", "apiGroup": "rbac.authorization.k8s.io"}],
+    }
+    admin.create("rolebindings.rbac.authorization.k8s.io", "shop", binding)
+    with pytest.raises(StatusError, match=r'User "ann" cannot create resource "configmaps"'):
+        apply(seeing(cluster, Identity("ann")), config_map(a="1"))
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "message"),
+    [
+        ({**config_map(), "apiVersion": "v2"}, 400, "invalid object type: /v2, Kind=ConfigMap"),
+        (
+            {**config_map(), "metadata": {"name": "c", "managedFields": []}},
+            400,
+            "metadata.managedFields must be nil",
+        ),
+        (
+            {**config_map(), "nope": 1},
+            500,
+            "failed to create typed patch object (/c; /v1, Kind=ConfigMap): .nope: field not declared in schema",
+        ),
+        ({**config_map(), "metadata": {"name": "c", "namespace": "other"}}, 400, "the namespace of the provided object does not match the namespace sent on the request"),
+    ],
+)  # fmt: skip
+def test_a_wrong_configuration_is_refused(api, config, code, message):
+    with pytest.raises(StatusError) as refused:
+        apply(api, config)
+    assert (refused.value.code, refused.value.message) == (code, message)
+
+
+def test_apply_needs_a_manager(api):
+    with pytest.raises(StatusError) as refused:
+        apply(api, config_map(), "")
+    text = 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch'
+    assert (refused.value.code, refused.value.message) == (422, text)
+
+
+def test_yaml_is_read_as_go_reads_it(api):
+    text = "apiVersion: v1\nkind: ConfigMap\ndata: {a: 'yes'}\nmetadata: {name: c}\n"
+    options = Options(field_manager="a")
+    assert api.patch("configmaps", "shop", "c", text, APPLY_PATCH, options=options)["data"] == {"a": "yes"}
+    with pytest.raises(
+        StatusError, match=r"^error encoding patch: yaml: line 1: did not find expected ',' or '\]'$"
+    ):
+        api.patch("configmaps", "shop", "c", "a: [b", APPLY_PATCH, options=options)
+
+
+# Nobody looks: nothing is worked out
+
+
+def test_writes_work_out_no_fields(cluster, monkeypatch):
+    def refuse(*_arguments):
+        raise AssertionError("somebody worked out managed fields")
+
+    monkeypatch.setattr(history, "compare", refuse)
+    admin = cluster.client()
+    admin.create(DEPLOYMENTS, "shop", deployment())
+    admin.patch(DEPLOYMENTS, "shop", "web", {"spec": {"replicas": 3}}, MERGE_PATCH)
+    cluster.advance(5_000)
+    assert "managedFields" not in admin.get(DEPLOYMENTS, "shop", "web")["metadata"]
+
+
+def test_a_fork_and_its_origin_go_separate_ways(cluster):
+    apply(seeing(cluster), config_map(a="1"))
+    fork = cluster.fork()
+    apply(seeing(fork), config_map(b="1"), "b")
+    api = seeing(cluster)
+    api.patch("configmaps", "shop", "c", {"data": {"u": "1"}}, MERGE_PATCH)
+    assert [key[0] for key in managers(api.get("configmaps", "shop", "c"))] == ["a", "kubectl"]
+    assert [key[0] for key in managers(seeing(fork).get("configmaps", "shop", "c"))] == ["a", "b"]
+
+
+def test_a_deleted_object_takes_its_history_along(cluster):
+    api = seeing(cluster)
+    api.create("configmaps", "shop", config_map(a="1"))
+    api.delete("configmaps", "shop", "c")
+    assert cluster.store.written("configmaps", "shop", "c") is None
+    made = api.create("configmaps", "shop", config_map(b="1"))
+    assert managers(made) == {("kubectl", "Update", ""): {"f:data": {".": {}, "f:b": {}}}}
+
+
+def test_an_object_keeps_a_bounded_number_of_its_versions(cluster):
+    api = cluster.client()
+    api.create("configmaps", "shop", config_map(a="0"))
+    for number in range(2 * history.LENGTH_MAX):
+        api.patch(
+            "configmaps",
+            "shop",
+            "c",
+            {"data": {"a": str(number), f"k{number % 7}": str(number)}},
+            MERGE_PATCH,
+        )
+    node = cluster.store.written("configmaps", "shop", "c")
+    length = 0
+    while node is not None:
+        length, node = length + 1, node.previous
+    assert length <= history.LENGTH_MAX
+    seen = managers(seeing(cluster).get("configmaps", "shop", "c"))
+    assert list(seen) == [("kubectl", "Update", "")]
+
+
+def test_looking_lets_go_of_the_versions_before(cluster):
+    api = seeing(cluster)
+    api.create("configmaps", "shop", config_map(a="0"))
+    api.patch("configmaps", "shop", "c", {"data": {"a": "1"}}, MERGE_PATCH)
+    node = cluster.store.written("configmaps", "shop", "c")
+    assert (node.before, node.sent, node.previous) == (None, None, None)
+    gc.collect()
+    assert sys.getsizeof(node) < 200
+
+
+def test_it_makes_no_difference_when_one_looks(cluster):
+    admin, api = cluster.client(), seeing(cluster)
+    for resource, changes in ((DEPLOYMENTS, [{"spec": {"replicas": n % 3}} for n in range(9)]),):
+        admin.create(resource, "shop", deployment())
+        fork = cluster.fork()
+        eager = seeing(fork)
+        for change in changes:
+            admin.patch(resource, "shop", "web", change, MERGE_PATCH)
+            eager.patch(resource, "shop", "web", change, MERGE_PATCH)
+            cluster.advance(700)
+            fork.advance(700)
+            eager.get(resource, "shop", "web")
+        assert api.get(resource, "shop", "web") == eager.get(resource, "shop", "web")
+        assert cluster.digest() == fork.digest()
