@@ -10,6 +10,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.managedfields import history
 from env_core.apiserver.request import ADMIN, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Identity, Options
 from env_core.cluster import Cluster
+from tests.apiextensions.worlds import DEFINITION, Town
 
 DEPLOYMENTS = "deployments.apps"
 
@@ -353,3 +354,60 @@ def test_it_makes_no_difference_when_one_looks(cluster):
             eager.get(resource, "shop", "web")
         assert api.get(resource, "shop", "web") == eager.get(resource, "shop", "web")
         assert cluster.digest() == fork.digest()
+
+
+# Custom resources and other versions
+
+
+WIDGET = {
+    "apiVersion": "example.com/v1",
+    "kind": "Widget",
+    "metadata": {"name": "w"},
+    "spec": {
+        "size": 1,
+        "ports": [{"name": "a", "port": 1}],
+        "hosts": ["10.0.0.1"],
+        "free": {"x": {"y": 1}},
+        "labels": {"k": "v"},
+    },
+}
+
+
+def test_custom_resources_merge_as_their_schema_says():
+    town = Town.booted(DEFINITION)
+    api = seeing(town.cluster)
+    options = Options(field_manager="a")
+    made = api.patch("widgets.example.com", "default", "w", WIDGET, APPLY_PATCH, options=options)
+    assert managers(made)[("a", "Apply", "")]["f:spec"] == {
+        "f:free": {"f:x": {".": {}, "f:y": {}}},
+        "f:hosts": {'v:"10.0.0.1"': {}},
+        "f:labels": {"f:k": {}},
+        "f:ports": {'k:{"name":"a"}': {".": {}, "f:name": {}, "f:port": {}}},
+        "f:size": {},
+    }
+    spec = {"size": 1, "ports": [{"name": "b", "port": 2}], "hosts": ["10.0.0.2"]}
+    other = {**WIDGET, "spec": spec}
+    both = api.patch(
+        "widgets.example.com", "default", "w", other, APPLY_PATCH, options=Options(field_manager="b")
+    )
+    assert [port["name"] for port in both["spec"]["ports"]] == ["a", "b"]
+    assert both["spec"]["hosts"] == ["10.0.0.1", "10.0.0.2"]
+    assert both["spec"]["color"] == "red"
+    wrong = {**WIDGET, "spec": {"size": "x"}}
+    with pytest.raises(StatusError, match=r"\.spec\.size: expected numeric \(int or float\), got string$"):
+        api.patch("widgets.example.com", "default", "w", wrong, APPLY_PATCH, options=options)
+
+
+def test_objects_in_another_form_have_the_same_managers(api):
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "e", "namespace": "shop"},
+        "involvedObject": {"kind": "Pod", "namespace": "shop", "name": "p"},
+        "reason": "Tried",
+        "source": {"component": "me"},
+    }
+    made = api.create("events", "shop", event)
+    assert ("kubectl", "Update", "") in managers(made)
+    shown = api.get("events.events.k8s.io", "shop", "e")
+    assert (shown["apiVersion"], managers(shown)) == ("events.k8s.io/v1", managers(made))

@@ -33,7 +33,7 @@ class _Object:
 
     def apply(self, step: Record) -> Any:
         """Apply a configuration; returns the Status that refuses it."""
-        problem = config_problem(step["object"], *self.identity)
+        problem = config_problem(step["object"], self.type, *self.identity)
         if problem is not None:
             return problem
         application = Application(
