@@ -75,9 +75,11 @@ def with_trackers(server: ApiServer, request: ApiRequest, kind: Kind, response: 
     if request.options.dry_run or response.output is not None or request.subresource == "scale":
         return response
     if kind.resource in server.virtual:
-        if request.verb != "create" or not isinstance(request.body, dict):
+        if request.verb != "create" or not isinstance(request.body, (dict, str, bytes)):
             return response
         sent = decode_body(request, kind, request.body)[0]
+        if sent.get("spec") != answered.get("spec"):
+            return response  # an object of the server's own, which nobody wrote
         return response._replace(object=with_managed_fields(answered, write_of(server, request, kind, sent)))
     if answered.get("kind") == (kind.list_kind or f"{kind.kind}List") and "items" in answered:
         items = [tracked(server, kind, item) for item in answered["items"]]

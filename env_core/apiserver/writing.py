@@ -18,9 +18,10 @@ from env_core.apiserver.partial import update_scale, write_part
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
 from env_core.apiserver.replacing import UNWRITABLE, check_name, refuse, replace, without_status
 from env_core.apiserver.request import APPLY_PATCH, ApiRequest, ApiResponse
-from env_core.apiserver.strict import decode_json_patched
+from env_core.apiserver.strict import Decoded, decode_json_patched
 from env_core.apiserver.tokens import request_token
 from env_core.apiserver.tracking import dry_run_answer, given_by, tracked, write_of
+from env_core.apiserver.typed import in_type_order
 from env_core.objects.problems import Problem
 from env_core.sim import ids
 from env_core.sim.timefmt import rfc3339
@@ -208,14 +209,24 @@ def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         decoded = decode_json_patched(patched, *SCALE, request.options.field_validation)
         return update_scale(server, request, kind, decoded.object)
     old = reading.existing(server, request, kind)
-    live = tracked(server, kind, old) if patching.reads_managed_fields(request) else old
-    decoded = patching.apply(request, kind, live)
+    decoded = _patched(server, request, kind, old)
     body = decoded.object
     check_name(body, request)
     warnings = decoded.warnings
     if warnings:
         return _with_warnings(warnings, lambda: replace(server, request, kind, old, body, warnings))
     return replace(server, request, kind, old, body)
+
+
+def _patched(server: ApiServer, request: ApiRequest, kind: Kind, old: Object) -> Decoded:
+    """Apply a patch to the live object; managedFields are part of it only where they can be told."""
+    if patching.reads_managed_fields(request):
+        return patching.apply(request, kind, tracked(server, kind, old))
+    try:
+        return patching.apply(request, kind, old)
+    except errors.StatusError:
+        # A refusal may show the whole object.
+        return patching.apply(request, kind, in_type_order(tracked(server, kind, old)))
 
 
 def _apply(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
