@@ -34,6 +34,8 @@ class WatchEvent(NamedTuple):
     old: Object | None
 
 
+Stamp = tuple[int, int]
+"""A revision, and when it was written (milliseconds since the epoch)."""
 Subscriber = Callable[[WatchEvent], None]
 
 
@@ -81,7 +83,18 @@ class Store:
     rise by one with each write and are the objects' resourceVersions.
     """
 
-    __slots__ = ("_buckets", "_index", "_last", "_log", "_old_log", "_owned", "revision", "subscriber")
+    __slots__ = (
+        "_buckets",
+        "_index",
+        "_last",
+        "_log",
+        "_old_log",
+        "_old_stamps",
+        "_owned",
+        "_stamps",
+        "revision",
+        "subscriber",
+    )
 
     def __init__(self) -> None:
         self.revision = FIRST_REVISION
@@ -91,6 +104,8 @@ class Store:
         self._old_log: tuple[WatchEvent, ...] = ()
         """The older changes, which forks share."""
         self._log: list[WatchEvent] = []
+        self._old_stamps: tuple[Stamp, ...] = ()
+        self._stamps: list[Stamp] = []
         self._owned: set[tuple[str, str]] = set()
         self._last: dict[str, int] = {}
 
@@ -177,6 +192,24 @@ class Store:
         if log and log[0].revision > max(revision, FIRST_REVISION) + 1:
             return None
         return log[bisect_right(log, revision, key=_revision_of) :]
+
+    def kept(self) -> tuple[WatchEvent, ...]:
+        """Return all changes that are still kept, oldest first."""
+        return (*self._old_log, *self._log)
+
+    def stamp(self, at_ms: int) -> None:
+        """Say that the newest write, and those up to the next stamp, are of this time."""
+        stamps = self._stamps
+        if stamps and stamps[-1][1] == at_ms:
+            return
+        stamps.append((self.revision, at_ms))
+        if len(stamps) + len(self._old_stamps) > LOG_MAX:
+            self._old_stamps = (*self._old_stamps, *stamps)[LOG_MAX // 2 :]
+            self._stamps = []
+
+    def stamps(self) -> tuple[Stamp, ...]:
+        """Return the stamps that are still kept, oldest first."""
+        return (*self._old_stamps, *self._stamps)
 
     # Writing
 
@@ -272,8 +305,13 @@ class Store:
         if len(self._log) > _OWN_LOG_MAX:
             self._old_log = (*self._old_log, *self._log)
             self._log = []
+        if len(self._stamps) > _OWN_LOG_MAX:
+            self._old_stamps = (*self._old_stamps, *self._stamps)
+            self._stamps = []
         copy._old_log = self._old_log
         copy._log = self._log.copy()
+        copy._old_stamps = self._old_stamps
+        copy._stamps = self._stamps.copy()
         copy._last = self._last.copy()
         self._owned = set()
         return copy
