@@ -160,6 +160,23 @@ def stored(obj: Value, *, has_managed_fields: bool = True) -> Value:
     return {**obj, "metadata": metadata}
 
 
+def unordered(entries: Value) -> Value:
+    """Sort managedFields by what they hold: their order is that of times, which are not kept.
+
+    l0: "no time in managedFields"; l2: "managedFields ({plural/name: [...]} without time; only when changed)".
+    """
+    bare = [{key: item for key, item in entry.items() if key != "time"} for entry in entries]
+    return sorted(bare, key=lambda entry: json.dumps(entry, sort_keys=True))
+
+
+def managers(entries: Value) -> Value:
+    """Return managedFields without those of the script kubelet.
+
+    l2: "what it writes (pod status, node status, kubelet events, logs, exec) is **not** golden".
+    """
+    return unordered([entry for entry in entries if entry.get("manager") != "kubelet"])
+
+
 def details(status: Value) -> Value:
     """Return a Status' details without the uid that the server drew.
 
@@ -300,7 +317,7 @@ def scratch_directories(text: str) -> str:
     return _FILE_TIME.sub(r"\1<time>", _SCRATCH.sub(r"/tmp/\1-0000000000", text))
 
 
-def unordered(argv: list[str], text: str) -> str:
+def in_any_order(argv: list[str], text: str) -> str:
     """Sort the lines of logs that come from several containers, and of maps that Go prints in any order.
 
     The harness' own specification: "Commands with random order (logs -l, field-selector terms) are compared as sets of
@@ -398,11 +415,11 @@ def random_suffix(text: str) -> str:
 def facts(argv: list[str], result: tuple[int, str, str]) -> tuple[int, Any, Any]:
     """Leave out of a printed result what is prose (help, descriptions of fields) and what has no order.
 
-    The harness' own specification, see `without_prose`, `interface_of` and `unordered`.
+    The harness' own specification, see `without_prose`, `interface_of` and `in_any_order`.
     """
     exit_code, *texts = result
     keep = interface_of if argv[:1] == ["explain"] else without_prose
-    stdout, stderr = (keep(unordered(argv, text)) for text in texts)
+    stdout, stderr = (keep(in_any_order(argv, text)) for text in texts)
     return exit_code, stdout, stderr
 
 

@@ -125,7 +125,7 @@ def test_wait_for_deletion_ends_when_the_object_is_gone() -> None:
 def test_wait_checks_once_with_a_timeout_of_zero() -> None:
     ctx = _world([_deployment(1, 2, 0)], {4_000: _put(_deployment(2, 2, 2))})
     output = _run(ctx, "wait --for=condition=available deploy/web --timeout=0")
-    assert output.stderr == "error: timed out waiting for the condition on deployments/web\n"
+    assert output.stderr == "error: condition not met for deployments/web\n"
     assert ctx.clock.now_ms == START_MS
 
 
