@@ -1,8 +1,8 @@
 """Kubernetes request semantics, knowing no particular kind.
 
 What is simulated: groups and versions of 1.37 as the kinds declare them; get, list, create, update, patch (JSON,
-merge, strategic), delete with finalizers, owners and grace; the subresources status, scale, log, exec, eviction,
-binding, ephemeralcontainers; optimistic concurrency, dry run, strict decoding, RBAC, admission, audit, label and field
-selectors, a bounded watch log. What is not, yet: server-side apply with managedFields, webhooks, chunked watches over
-HTTP. To extend it, add a kind (`env_core/kinds`), an admission plugin (`admission/`) or a computed resource (`virtual`).
+merge, strategic, server-side apply), managedFields, delete with finalizers, owners and grace; the subresources status,
+scale, log, exec, eviction, binding, ephemeralcontainers; optimistic concurrency, dry run, strict decoding, RBAC,
+admission, audit, label and field selectors, a bounded watch log. What is not, yet: webhooks, chunked watches over HTTP.
+To extend it, add a kind (`env_core/kinds`), an admission plugin (`admission/`) or a computed resource (`virtual`).
 """

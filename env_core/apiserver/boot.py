@@ -14,6 +14,11 @@ from typing import Any
 
 import orjson
 
+from env_core.apiserver.kind import Kind
+from env_core.apiserver.managedfields.fieldset import set_of
+from env_core.apiserver.managedfields.history import Write, settled
+from env_core.apiserver.managedfields.managers import APPLY, Held, Manager
+from env_core.apiserver.registry import Kinds
 from env_core.apiserver.store import Store
 from env_core.sim import ids
 from env_core.sim.rng import Streams
@@ -22,6 +27,9 @@ from env_core.world import Object
 
 SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _PRIORITIES = (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000))
+_SERVER = "kube-apiserver"
+_AGGREGATION = "clusterrole-aggregation-controller"
+_FILLED_IN = {"namespaces": ("finalizers",), "services": ("clusterIPs", "ipFamilies")}
 _RBAC = "rbac.authorization.k8s.io"
 
 
@@ -32,13 +40,15 @@ def _table(name: str) -> dict[str, list[Any]]:
     return table
 
 
-def boot(store: Store, streams: Streams, now_ms: int) -> None:
+def boot(store: Store, streams: Streams, now_ms: int, kinds: Kinds) -> None:
     """Put everything into a store that a fresh control plane holds.
 
     What is there by default and watched by nobody is preloaded: no write, no revision, no event.
     """
     for resource, obj in boot_objects(streams, now_ms):
-        store.put(resource, obj)
+        kind = kinds.by_resource(resource)
+        assert kind is not None
+        store.put(resource, obj, _written(kind, obj, now_ms))
     for resource, objects in default_objects(streams, now_ms).items():
         store.preload(resource, objects)
 
@@ -59,6 +69,22 @@ def _made_by_default(obj: Object, uid: str, created: str) -> Object:
     if conditions:
         made["status"] = {"conditions": [{**each, "lastTransitionTime": created} for each in conditions]}
     return made
+
+
+def _written(kind: Kind, obj: Object, now_ms: int) -> Write:
+    """Return who wrote an object of the start: the server itself, but for what it or a controller filled in later.
+
+    Source: tests/golden/l2/facts/default_objects.json.gz (managedFields).
+    """
+    sent = obj
+    for name in _FILLED_IN.get(kind.resource, ()):
+        spec = {key: value for key, value in sent["spec"].items() if key != name}
+        sent = {**sent, "spec": spec}
+    if "aggregationRule" not in obj:
+        return Write(_SERVER, "", kind, now_ms, sent)
+    created = Write(_SERVER, "", kind, now_ms, {**obj, "rules": None})
+    rules = Held(set_of(("f:rules",)), kind.api_version, rfc3339(now_ms))
+    return settled(kind, {**created.managed(), Manager(_AGGREGATION, APPLY): rules})
 
 
 def boot_objects(streams: Streams, now_ms: int) -> Iterator[tuple[str, Object]]:

@@ -30,14 +30,16 @@ class ApiClient:
 
     `resource` is a plural ("pods") or group-qualified plural ("deployments.apps"). Every method raises
     `StatusError` when the API refuses. Warnings of the last call are in `warnings`.
+    `sees_managed_fields` may be set to get objects with their managedFields.
     """
 
-    __slots__ = ("_api", "identity", "user_agent", "warnings")
+    __slots__ = ("_api", "identity", "sees_managed_fields", "user_agent", "warnings")
 
     def __init__(self, api: Api, identity: Identity, user_agent: str = "") -> None:
         self._api = api
         self.identity = identity
         self.user_agent = user_agent
+        self.sees_managed_fields = False
         self.warnings: tuple[str, ...] = ()
 
     @property
@@ -70,6 +72,7 @@ class ApiClient:
                 identity=self.identity,
                 options=options,
                 user_agent=self.user_agent,
+                sees_managed_fields=self.sees_managed_fields,
             )
         ).object
 

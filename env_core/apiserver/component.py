@@ -15,6 +15,16 @@ from env_core.sim.rng import Stream
 from env_core.sim.state import State
 from env_core.sim.table import Table
 
+_KUBE_SYSTEM = "system:serviceaccount:kube-system:"
+
+
+def agent_of(identity: Identity) -> str:
+    """Return the program that a component is part of: all controllers are one, all kubelets call themselves the same."""
+    name = identity.name
+    if name.startswith("system:node:"):
+        return "kubelet"
+    return "kube-controller-manager" if name.startswith(_KUBE_SYSTEM) else name.rpartition(":")[2]
+
 
 class Component:
     """One actor of the cluster.
@@ -31,7 +41,7 @@ class Component:
         self._server = server
         self._state = state
         self.name = name
-        self.api = ApiClient(server, identity)
+        self.api = ApiClient(server, identity, agent_of(identity))
         self.cache: Store = server.store
         self.loop: EventLoop = server.loop
         self.recorder = EventRecorder(self.api, state, server.loop, component=name, host=host)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from env_core.apiserver import errors, reading
 from env_core.apiserver.admitting import admit_validating, attributes_of
 from env_core.apiserver.kind import Kind
+from env_core.apiserver.managedfields.history import Write
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
@@ -149,14 +150,14 @@ def is_finished(body: Object) -> bool:
     return not metadata.get("deletionGracePeriodSeconds")
 
 
-def put(server: ApiServer, kind: Kind, body: Object) -> Object:
+def put(server: ApiServer, kind: Kind, body: Object, written: Write | None = None) -> Object:
     """Store an object, in the version that is stored, and return it with its resourceVersion."""
     if kind.to_storage is None:
-        return server.store.put(kind.resource, body)
-    return server.view(kind, server.store.put(kind.resource, kind.to_storage(body)))
+        return server.store.put(kind.resource, body, written)
+    return server.view(kind, server.store.put(kind.resource, kind.to_storage(body), written))
 
 
-def stored(server: ApiServer, kind: Kind, body: Object) -> Object:
+def stored(server: ApiServer, kind: Kind, body: Object, written: Write | None = None) -> Object:
     """Store a new version; what was waiting for it to go, goes instead, as it was before.
 
     Source: k8s.io/apiserver pkg/registry/generic/registry/store.go (deleteWithoutFinalizers).
@@ -165,4 +166,4 @@ def stored(server: ApiServer, kind: Kind, body: Object) -> Object:
         metadata = body["metadata"]
         server.store.remove(kind.resource, metadata.get("namespace", ""), metadata["name"])
         return body
-    return put(server, kind, body)
+    return put(server, kind, body, written)

@@ -85,6 +85,16 @@ def conflict(group: str, resource: str, name: str, why: str = OPTIMISTIC_LOCK) -
     return StatusError(status(409, "Conflict", message, _details(group, resource, name)))
 
 
+def apply_conflict(message: str, causes: list[Object]) -> StatusError:
+    """409 of a server-side apply that changes fields of other managers."""
+    return StatusError(status(409, "Conflict", message, {"causes": causes}))
+
+
+def plain(message: str) -> StatusError:
+    """500: an error of the server that is no Status; its text goes out as it is."""
+    return StatusError(status(500, "", message))
+
+
 def forbidden(group: str, resource: str, name: str, why: str) -> StatusError:
     """403: authorization or admission refused."""
     if name:

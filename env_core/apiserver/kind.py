@@ -191,6 +191,8 @@ class Kind:
     """Objects that are there without being stored, found when somebody reads; a stored one of the same name hides them."""
     row_order: Callable[[Object], Any] | None = None
     """How the rows of a Table are sorted; None for the order of the list."""
+    convert: Callable[[Object], Object] = unchanged
+    """What becomes of write-only fields when the versioned type is converted: before that, nobody manages them."""
     deprecation: str = ""
     """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
     has_free_finalizers: bool = False

@@ -9,8 +9,10 @@ from env_core.apiserver.admitting import admit_part
 from env_core.apiserver.decoding import decode_body
 from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind, SubresourceWrite
+from env_core.apiserver.managedfields.managers import Managed
 from env_core.apiserver.replacing import check_name, refuse, replace, spec_changed, written_metadata
 from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.apiserver.tracking import dry_run_answer, write_of
 from env_core.objects.problems import Problem, quoted
 from env_core.world import Object
 
@@ -32,7 +34,7 @@ def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: Sub
         raise errors.conflict(kind.group, kind.plural, request.name)
     if metadata is not old["metadata"]:
         wanted = {**wanted, "metadata": written_metadata(metadata, old["metadata"])}
-    body = strategy.prepare(kind.default(wanted), old)
+    body = sent = strategy.prepare(kind.default(wanted), old)
     if body == old:
         return ApiResponse(200, old, warnings)
     if kind.has_generation and spec_changed(kind, body, old):
@@ -40,13 +42,20 @@ def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: Sub
         body = {**body, "metadata": {**body["metadata"], "generation": generation}}
     refuse(kind, body, strategy.validate(body, old))
     admit_part(server, request, kind, old, body)
+    written = write_of(server, request, kind, sent)
     if request.options.dry_run:
-        return ApiResponse(200, body, warnings)
-    return ApiResponse(200, stored(server, kind, body), warnings)
+        written.follow(server.store.written(kind.resource, request.namespace, request.name), old)
+        return dry_run_answer(request, 200, body, warnings, written)
+    return ApiResponse(200, stored(server, kind, body, written), warnings)
 
 
-def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Object) -> ApiResponse:
-    """Write the replicas of an object's scale, a Scale in normal form."""
+def update_scale(
+    server: ApiServer, request: ApiRequest, kind: Kind, scale: Object, managed: Managed | None = None
+) -> ApiResponse:
+    """Write the replicas of an object's scale, a Scale in normal form.
+
+    `managed` are the object's managers after a server-side apply.
+    """
     assert kind.scale is not None
     old = reading.existing(server, request, kind)
     replicas = (scale.get("spec") or {}).get("replicas", 0)
@@ -62,7 +71,7 @@ def update_scale(server: ApiServer, request: ApiRequest, kind: Kind, scale: Obje
         )
         raise errors.invalid("autoscaling", "Scale", request.name, [problem])
     body = _with_value(old, kind.scale.spec_replicas.split("."), replicas)
-    done = replace(server, request, kind, old, body)
+    done = replace(server, request, kind, old, body, managed=managed)
     return ApiResponse(200, reading.scale_of(kind, done.object))
 
 

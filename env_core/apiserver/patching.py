@@ -17,9 +17,10 @@ from env_core.objects.patch_merge import apply_merge_patch, read_merge_patch
 from env_core.objects.patch_strategic import apply_strategic_patch, merge_strategic_patch
 from env_core.world import Object
 
-ACCEPTED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
+ACCEPTED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 CUSTOM_ACCEPTED = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 """What custom resources take; source: tests/golden/l2/facts/errors (cr-sm-patch)."""
+_MANAGED_FIELDS = "/metadata/managedFields"
 
 
 def apply(request: ApiRequest, kind: Kind, live: Object) -> Decoded:
@@ -89,6 +90,11 @@ def apply_plain(request: ApiRequest, live: Object) -> Object:
         return _mapping(_plainly(request, live)[0])
     except PatchError as error:
         raise _refused(error) from None
+
+
+def reads_managed_fields(request: ApiRequest) -> bool:
+    """Whether a JSON patch names managedFields, which live objects do not carry."""
+    return request.content_type == JSON_PATCH and _MANAGED_FIELDS in str(request.body)
 
 
 def _plainly(request: ApiRequest, live: Object) -> tuple[Any, tuple[str, ...]]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from env_core.apiserver import deleting, errors, reading
 from env_core.apiserver.decoding import decode_as
 from env_core.apiserver.kind import Kind
+from env_core.apiserver.managedfields.history import Write
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
 from env_core.objects import gojson, selectors
-from env_core.objects.conditions import is_pod_ready, set_condition
+from env_core.objects.conditions import is_pod_ready, set_condition, set_meta_condition
 from env_core.sim.timefmt import rfc3339
 from env_core.world import Object, Output
 
@@ -80,6 +81,7 @@ def _evict(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         "EvictionByEvictionAPI",
         "Eviction API: evicting",
         now_ms=server.loop.now_ms,
+        lastProbeTime=None,
     )
     if not options.dry_run and phase != "Pending":
         server.store.put(kind.resource, marked)
@@ -147,10 +149,21 @@ def _consume(server: ApiServer, budget: Object, pod: Object, *, dry_run: bool) -
     if dry_run:
         return
     disrupted = {**status.get("disruptedPods", {}), pod["metadata"]["name"]: rfc3339(server.loop.now_ms)}
-    server.store.put(
-        BUDGETS,
-        {**budget, "status": {**status, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}},
-    )
+    counted = {**status, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
+    if allowed == 1:
+        state = ("False", "InsufficientPods", "")
+        counted["conditions"] = set_meta_condition(
+            status.get("conditions"),
+            "DisruptionAllowed",
+            state,
+            status.get("observedGeneration", 0),
+            server.loop.now_ms,
+        )
+    body = {**budget, "status": counted}
+    kind = server.registry.by_resource(BUDGETS)
+    assert kind is not None
+    # The server counts by a call to itself.
+    server.store.put(BUDGETS, body, Write("kube-apiserver", "status", kind, server.loop.now_ms, body))
 
 
 def _why_not(status: Object) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from env_core.apiserver import errors, reading
 from env_core.apiserver.admitting import admit, admit_part, admit_validating, attributes_of
 from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind
+from env_core.apiserver.managedfields.history import settled, taken_over
+from env_core.apiserver.managedfields.managers import Managed, same_fields
 from env_core.apiserver.metadata import validate_object_meta_update
 from env_core.apiserver.paging import uint_problem
 from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.apiserver.tracking import dry_run_answer, given_by, managed_now, write_of
 from env_core.objects.problems import Problem
 from env_core.world import Object
 
@@ -28,6 +31,8 @@ SERVER_SET = (
 )
 """Metadata that only the server writes."""
 _REFUSED = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
+UNWRITABLE = (*SERVER_SET, "managedFields")
+"""Metadata that does not become part of the stored object; managedFields are tracked beside it."""
 
 
 def replace(
@@ -37,8 +42,13 @@ def replace(
     old: Object,
     body: Object,
     warnings: tuple[str, ...] = (),
+    *,
+    managed: Managed | None = None,
 ) -> ApiResponse:
-    """Turn `old` into `body` as far as this request may: the common end of update, patch and scale."""
+    """Turn `old` into `body` as far as this request may: the common end of update, patch and scale.
+
+    `managed` are the managers after a server-side apply.
+    """
     metadata = body.get("metadata") or {}
     old_metadata = old["metadata"]
     wanted_version = metadata.get("resourceVersion")
@@ -51,15 +61,16 @@ def replace(
     # A patch may not change the uid; an update that has one is for that object only.
     if wanted_uid and wanted_uid != old_metadata["uid"] and request.verb == "update":
         raise _not_this_object(kind, old_metadata, wanted_uid)
+    given = given_by(request, metadata) if not request.subresource and managed is None else None
     if request.subresource == "status":
-        body = _status_write(kind, old, body)
-        if body is old:
+        body = sent = _status_write(kind, old, body)
+        if body is old and not _changes_managers(server, kind, old, given, managed):
             return ApiResponse(200, server.view(kind, old), warnings)
         refuse(kind, body, kind.validate_status(body, old))
         admit_part(server, request, kind, old, body)
     else:
-        body = _spec_write(server, request, kind, old, body)
-        if body is old:
+        body, sent = _spec_write(server, request, kind, old, body)
+        if body is old and not _changes_managers(server, kind, old, given, managed):
             return ApiResponse(200, server.view(kind, old), (*warnings, *_update_warnings(kind, old, old)))
         problems = validate_object_meta_update(
             body["metadata"], old_metadata, has_free_finalizers=kind.has_free_finalizers
@@ -73,9 +84,23 @@ def replace(
     all_warnings = warnings
     if request.subresource == "":
         all_warnings = (*warnings, *_update_warnings(kind, body, old))
+    written = write_of(server, request, kind, sent, given) if managed is None else settled(kind, managed)
     if request.options.dry_run:
-        return ApiResponse(200, body, all_warnings)
-    return ApiResponse(200, server.view(kind, stored(server, kind, body)), all_warnings)
+        written.follow(
+            server.store.written(kind.resource, old_metadata.get("namespace", ""), request.name), old
+        )
+        return dry_run_answer(request, 200, body, all_warnings, written)
+    return ApiResponse(200, server.view(kind, stored(server, kind, body, written)), all_warnings)
+
+
+def _changes_managers(
+    server: ApiServer, kind: Kind, old: Object, given: Any, managed: Managed | None
+) -> bool:
+    """Whether a write that leaves the object as it is changes its managers: by managedFields sent, or by an apply."""
+    if given is None and managed is None:
+        return False
+    now = managed_now(server, kind, old)
+    return not same_fields(now, taken_over(now, given) if managed is None else managed)
 
 
 def _not_this_object(kind: Kind, metadata: Object, uid: str) -> errors.StatusError:
@@ -135,7 +160,10 @@ def _status_write(kind: Kind, old: Object, body: Object) -> Object:
     return kind.prepare_status({**old, "status": status}, old)
 
 
-def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object, body: Object) -> Object:
+def _spec_write(
+    server: ApiServer, request: ApiRequest, kind: Kind, old: Object, body: Object
+) -> tuple[Object, Object]:
+    """Return what is to be stored, and what it was before admission."""
     old_metadata = old["metadata"]
     metadata = body.get("metadata") or {}
     if metadata is not old_metadata:
@@ -143,25 +171,29 @@ def _spec_write(server: ApiServer, request: ApiRequest, kind: Kind, old: Object,
     if kind.has_status:
         body = {**body, "status": old["status"]} if "status" in old else without_status(body)
     body = {**body, "apiVersion": kind.api_version, "kind": kind.kind}
-    body = kind.default(body)
+    body = sent = kind.default(body)
     if not request.subresource:
         attributes = attributes_of(server, request, kind, "UPDATE", body, old)
         admitted = admit(server, attributes)
         if admitted is not body:
             body = kind.default(admitted)
     body = kind.prepare_update(body, old)
+    is_as_sent = body is sent
     is_counted = kind.has_counted_annotations and body["metadata"].get("annotations") != old_metadata.get(
         "annotations"
     )
     if kind.has_generation and (is_counted or spec_changed(kind, body, old)):
         body = {**body, "metadata": {**body["metadata"], "generation": old_metadata.get("generation", 0) + 1}}
-    return old if body == old else body
+    if body == old:
+        return old, sent
+    # Where only the generation differs, which nobody manages, one object is kept, not two.
+    return body, body if is_as_sent else sent
 
 
 def written_metadata(metadata: Object, old: Object) -> Object:
     """Return metadata as a client may write it: what only the server sets stays as it is."""
     kept = {
-        key: value for key, value in metadata.items() if key not in SERVER_SET and value not in (None, {}, [])
+        key: value for key, value in metadata.items() if key not in UNWRITABLE and value not in (None, {}, [])
     }
     kept.update({key: old[key] for key in SERVER_SET if key in old})
     for key in _REFUSED:

@@ -75,7 +75,8 @@ class ApiRequest(NamedTuple):
     `resource` is a plural ("pods") or a group-qualified plural ("deployments.apps"). `body` is a
     decoded object for create and update, a patch (object, or a list for JSON patch) for patch, or raw
     text where the client's bytes matter (strict decoding). `log` and `exec` go with the subresources
-    of those names.
+    of those names. `sees_managed_fields` is for those who look at `metadata.managedFields`, as every client of the REST
+    API may: working them out costs, so that answers to others leave them out.
     """
 
     verb: str
@@ -90,6 +91,7 @@ class ApiRequest(NamedTuple):
     log: LogOptions | None = None
     exec: ExecOptions | None = None
     user_agent: str = ""
+    sees_managed_fields: bool = False
 
 
 class ApiResponse(NamedTuple):

@@ -17,6 +17,7 @@ from env_core.apiserver.rbacview import RbacView
 from env_core.apiserver.registry import Registry, ServedKinds
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
 from env_core.apiserver.store import Store
+from env_core.apiserver.tracking import with_trackers
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
 from env_core.world import Object, Output
@@ -136,13 +137,18 @@ class ApiServer:
         self.authorize(request.identity, request.verb, kind, request)
         virtual = self.virtual.get(kind.resource)
         if virtual is not None:
-            return ApiResponse(201 if request.verb == "create" else 200, virtual(self, request, kind))
+            response = ApiResponse(201 if request.verb == "create" else 200, virtual(self, request, kind))
+            return with_trackers(self, request, kind, response) if request.sees_managed_fields else response
+        answer = self._tracked if request.sees_managed_fields else self._served
         if kind.conversion is not None:
-            return answer_converted(self, request, kind, self._served)
+            return answer_converted(self, request, kind, answer)
         # Not through `_served`: reads are what is asked most.
-        if request.verb == "get":
+        if request.verb == "get" and not request.sees_managed_fields:
             return reading.get(self, request, kind)
-        return self._served(request, kind)
+        return answer(request, kind)
+
+    def _tracked(self, request: ApiRequest, kind: Kind) -> ApiResponse:
+        return with_trackers(self, request, kind, self._served(request, kind))
 
     def _served(self, request: ApiRequest, kind: Kind) -> ApiResponse:
         if request.verb == "get":

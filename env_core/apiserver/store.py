@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from env_core.apiserver.managedfields.history import Write
 from env_core.world import Object, Objects
 
 LOG_MAX = 2048
@@ -25,15 +26,21 @@ class ObjectRef(NamedTuple):
 
 
 class WatchEvent(NamedTuple):
-    """One change. For DELETED, `object` is the last state, with the revision of the deletion."""
+    """One change. For DELETED, `object` is the last state, with the revision of the deletion.
+
+    `written` tells who manages the object's fields.
+    """
 
     revision: int
     type: str
     ref: ObjectRef
     object: Object
     old: Object | None
+    written: Write | None = None
 
 
+Stamp = tuple[int, int]
+"""A revision, and when it was written (milliseconds since the epoch)."""
 Subscriber = Callable[[WatchEvent], None]
 
 
@@ -81,16 +88,21 @@ class Store:
     rise by one with each write and are the objects' resourceVersions.
     """
 
-    __slots__ = ("_buckets", "_index", "_last", "_log", "_old_log", "_owned", "revision", "subscriber")
+    __slots__ = (
+        "_buckets", "_index", "_last", "_log", "_old_log", "_old_stamps", "_owned", "_stamps", "_writes", "revision", "subscriber",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.revision = FIRST_REVISION
         self.subscriber: Subscriber | None = None
         self._buckets: dict[str, dict[str, dict[str, Object]]] = {}
+        self._writes: dict[str, dict[str, dict[str, Write]]] = {}
         self._index: dict[str, dict[str, tuple[ObjectRef, ...]]] = {}
         self._old_log: tuple[WatchEvent, ...] = ()
         """The older changes, which forks share."""
         self._log: list[WatchEvent] = []
+        self._old_stamps: tuple[Stamp, ...] = ()
+        self._stamps: list[Stamp] = []
         self._owned: set[tuple[str, str]] = set()
         self._last: dict[str, int] = {}
 
@@ -102,6 +114,12 @@ class Store:
         if spaces is None:
             return None
         names = spaces.get(namespace)
+        return None if names is None else names.get(name)
+
+    def written(self, resource: str, namespace: str, name: str) -> Write | None:
+        """Return the newest node of an object's history, None for one that nobody was seen to write."""
+        spaces = self._writes.get(resource)
+        names = None if spaces is None else spaces.get(namespace)
         return None if names is None else names.get(name)
 
     def list(self, resource: str, namespace: str = "") -> Objects:
@@ -178,19 +196,50 @@ class Store:
             return None
         return log[bisect_right(log, revision, key=_revision_of) :]
 
+    def kept(self) -> tuple[WatchEvent, ...]:
+        """Return all changes that are still kept, oldest first."""
+        return (*self._old_log, *self._log)
+
+    def stamp(self, at_ms: int) -> None:
+        """Say that the newest write, and those up to the next stamp, are of this time."""
+        stamps = self._stamps
+        if stamps and stamps[-1][1] == at_ms:
+            return
+        stamps.append((self.revision, at_ms))
+        if len(stamps) + len(self._old_stamps) > LOG_MAX:
+            self._old_stamps = (*self._old_stamps, *stamps)[LOG_MAX // 2 :]
+            self._stamps = []
+
+    def stamps(self) -> tuple[Stamp, ...]:
+        """Return the stamps that are still kept, oldest first."""
+        return (*self._old_stamps, *self._stamps)
+
     # Writing
 
-    def put(self, resource: str, obj: Object) -> Object:
-        """Store `obj` (a new version or a new object) and return it with its resourceVersion."""
+    def put(self, resource: str, obj: Object, written: Write | None = None) -> Object:
+        """Store `obj` (a new version or a new object) and return it with its resourceVersion.
+
+        `written` says who wrote it; without it the managers of its fields stay as they are.
+        """
         self.revision += 1
+        sent = obj
         metadata = obj["metadata"]
         obj = {**obj, "metadata": {**metadata, "resourceVersion": str(self.revision)}}
         ref = ObjectRef(resource, metadata.get("namespace", ""), metadata["name"])
-        names = self._writable(ref)
+        names, writes = self._writable(ref)
         old = names.get(ref.name)
         names[ref.name] = obj
+        before = writes.get(ref.name)
+        if written is None:
+            written = before
+        else:
+            if written.sent is sent:
+                written.sent = obj  # so that only one of them is kept
+            written.follow(before, old)
+            writes[ref.name] = written
         self._reindex(ref, old, obj)
-        self._announce(WatchEvent(self.revision, "ADDED" if old is None else "MODIFIED", ref, obj, old))
+        kind = "ADDED" if old is None else "MODIFIED"
+        self._announce(WatchEvent(self.revision, kind, ref, obj, old, written))
         return obj
 
     def preload(self, resource: str, objects: Iterable[Object]) -> None:
@@ -201,31 +250,36 @@ class Store:
         for obj in objects:
             metadata = obj["metadata"]
             ref = ObjectRef(resource, metadata.get("namespace", ""), metadata["name"])
-            self._writable(ref)[ref.name] = {**obj, "metadata": {**metadata, "resourceVersion": "1"}}
+            self._writable(ref)[0][ref.name] = {**obj, "metadata": {**metadata, "resourceVersion": "1"}}
 
     def remove(self, resource: str, namespace: str, name: str) -> Object | None:
         """Delete the object and return its last state with the deletion's resourceVersion."""
         ref = ObjectRef(resource, namespace, name)
         if self.get(resource, namespace, name) is None:
             return None
-        old = self._writable(ref).pop(name)
+        names, writes = self._writable(ref)
+        old = names.pop(name)
+        written = writes.pop(name, None)
         self.revision += 1
         self._reindex(ref, old, None)
         last = {**old, "metadata": {**old["metadata"], "resourceVersion": str(self.revision)}}
-        self._announce(WatchEvent(self.revision, "DELETED", ref, last, old))
+        self._announce(WatchEvent(self.revision, "DELETED", ref, last, old, written))
         return last
 
-    def _writable(self, ref: ObjectRef) -> dict[str, Object]:
+    def _writable(self, ref: ObjectRef) -> tuple[dict[str, Object], dict[str, Write]]:
+        """Return the objects and the histories of a namespace, for writing."""
         key = (ref.resource, ref.namespace)
         if key in self._owned:
-            return self._buckets[ref.resource][ref.namespace]
+            return self._buckets[ref.resource][ref.namespace], self._writes[ref.resource][ref.namespace]
         if (ref.resource, "*") not in self._owned:
             self._buckets[ref.resource] = dict(self._buckets.get(ref.resource, {}))
+            self._writes[ref.resource] = dict(self._writes.get(ref.resource, {}))
             self._owned.add((ref.resource, "*"))
-        spaces = self._buckets[ref.resource]
+        spaces, histories = self._buckets[ref.resource], self._writes[ref.resource]
         names = spaces[ref.namespace] = dict(spaces.get(ref.namespace, {}))
+        writes = histories[ref.namespace] = dict(histories.get(ref.namespace, {}))
         self._owned.add(key)
-        return names
+        return names, writes
 
     def _reindex(self, ref: ObjectRef, old: Object | None, new: Object | None) -> None:
         before = _owner_uids(old) if old is not None else []
@@ -268,12 +322,18 @@ class Store:
         copy = Store()
         copy.revision = self.revision
         copy._buckets = dict(self._buckets)
+        copy._writes = dict(self._writes)
         copy._index = dict(self._index)
         if len(self._log) > _OWN_LOG_MAX:
             self._old_log = (*self._old_log, *self._log)
             self._log = []
+        if len(self._stamps) > _OWN_LOG_MAX:
+            self._old_stamps = (*self._old_stamps, *self._stamps)
+            self._stamps = []
         copy._old_log = self._old_log
         copy._log = self._log.copy()
+        copy._old_stamps = self._old_stamps
+        copy._stamps = self._stamps.copy()
         copy._last = self._last.copy()
         self._owned = set()
         return copy

@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 
 from env_core.apiserver import errors, patching, reading
 from env_core.apiserver.admitting import admit, admit_validating, attributes_of
+from env_core.apiserver.applypatch import merged_by_apply, scaled_by_apply
 from env_core.apiserver.decoding import decode_as, decode_body
 from env_core.apiserver.deleting import delete, delete_collection, put
 from env_core.apiserver.kind import Kind
+from env_core.apiserver.managedfields.history import settled
+from env_core.apiserver.managedfields.managers import Managed
 from env_core.apiserver.metadata import GENERATED_NAME_LENGTH_MAX, validate_object_meta
 from env_core.apiserver.partial import update_scale, write_part
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
-from env_core.apiserver.replacing import SERVER_SET, check_name, refuse, replace, without_status
-from env_core.apiserver.request import ApiRequest, ApiResponse
-from env_core.apiserver.strict import decode_json_patched
+from env_core.apiserver.replacing import UNWRITABLE, check_name, refuse, replace, without_status
+from env_core.apiserver.request import APPLY_PATCH, ApiRequest, ApiResponse
+from env_core.apiserver.strict import Decoded, decode_json_patched
 from env_core.apiserver.tokens import request_token
+from env_core.apiserver.tracking import dry_run_answer, given_by, tracked, write_of
+from env_core.apiserver.typed import in_type_order
 from env_core.objects.problems import Problem
 from env_core.sim import ids
 from env_core.sim.timefmt import rfc3339
@@ -85,11 +90,18 @@ def _with_warnings(warnings: tuple[str, ...], answer: Callable[[], ApiResponse])
 
 
 def _created(
-    server: ApiServer, request: ApiRequest, kind: Kind, body: Object, warnings: tuple[str, ...]
+    server: ApiServer,
+    request: ApiRequest,
+    kind: Kind,
+    body: Object,
+    warnings: tuple[str, ...],
+    managed: Managed | None = None,
 ) -> ApiResponse:
+    """Create an object from a body in normal form. `managed` are its managers after a server-side apply."""
     metadata = body.get("metadata") or {}
     if kind.refuses_create:
         raise errors.forbidden(kind.group, kind.plural, metadata.get("name", ""), kind.refuses_create)
+    entries = given_by(request, metadata) if managed is None else None
     namespace = request.namespace if kind.is_namespaced else ""
     given = metadata.get("namespace") or ""
     if given != namespace:
@@ -111,6 +123,7 @@ def _created(
         "metadata": _new_metadata(server, kind, metadata),
     }
     body = kind.default(body)
+    written = write_of(server, request, kind, body, entries) if managed is None else settled(kind, managed)
     attributes = attributes_of(server, request, kind, "CREATE", body, None)
     admitted = admit(server, attributes)
     if admitted is not body:
@@ -132,15 +145,15 @@ def _created(
         )
     all_warnings = (*warnings, *kind.warnings(body))
     if request.options.dry_run:
-        return ApiResponse(201, body, all_warnings)
-    return ApiResponse(201, put(server, kind, body), all_warnings)
+        return dry_run_answer(request, 201, body, all_warnings, written)
+    return ApiResponse(201, put(server, kind, body, written), all_warnings)
 
 
 def _new_metadata(server: ApiServer, kind: Kind, metadata: Object) -> Object:
     fresh = {
         key: value
         for key, value in metadata.items()
-        if key not in SERVER_SET and value not in (None, "", {}, [])
+        if key not in UNWRITABLE and value not in (None, "", {}, [])
     }
     name = fresh.get("name", "")
     if not name and fresh.get("generateName"):
@@ -188,16 +201,53 @@ def update(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
 def patch(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Patch an object, its status or its scale."""
     patching.check_type(request, kind)
+    if request.content_type == APPLY_PATCH:
+        return _apply(server, request, kind)
     if request.subresource == "scale":
         scale = reading.scale_of(kind, reading.existing(server, request, kind))
         patched = patching.apply_plain(request, scale)
         decoded = decode_json_patched(patched, *SCALE, request.options.field_validation)
         return update_scale(server, request, kind, decoded.object)
     old = reading.existing(server, request, kind)
-    decoded = patching.apply(request, kind, old)
+    decoded = _patched(server, request, kind, old)
     body = decoded.object
     check_name(body, request)
     warnings = decoded.warnings
     if warnings:
         return _with_warnings(warnings, lambda: replace(server, request, kind, old, body, warnings))
     return replace(server, request, kind, old, body)
+
+
+def _patched(server: ApiServer, request: ApiRequest, kind: Kind, old: Object) -> Decoded:
+    """Apply a patch to the live object; managedFields are part of it only where they can be told."""
+    if patching.reads_managed_fields(request):
+        return patching.apply(request, kind, tracked(server, kind, old))
+    try:
+        return patching.apply(request, kind, old)
+    except errors.StatusError:
+        # A refusal may show the whole object.
+        return patching.apply(request, kind, in_type_order(tracked(server, kind, old)))
+
+
+def _apply(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
+    """Server-side apply: create the object, or merge a configuration into it."""
+    old = reading.found(server, request, kind)
+    if old is None and request.subresource:
+        raise errors.not_found(kind.group, kind.plural, request.name)
+    if old is not None and request.subresource == "scale":
+        scale, managed = scaled_by_apply(server, request, kind, old)
+        return update_scale(server, request, kind, scale, managed)
+    body, managed = merged_by_apply(server, request, kind, old)
+    metadata = body.get("metadata") or {}
+    namespace = request.namespace if kind.is_namespaced else ""
+    if (metadata.get("namespace") or namespace) != namespace:
+        raise other_namespace()
+    check_name(body, request)
+    if old is not None:
+        return replace(server, request, kind, old, body, managed=managed)
+    server.authorize(request.identity, "create", kind, request)
+    uid = metadata.get("uid")
+    if uid:
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise errors.conflict(kind.group, kind.plural, request.name, why)
+    return _created(server, request, kind, body, (), managed)

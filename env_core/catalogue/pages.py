@@ -36,7 +36,8 @@ where every file names its version); the tests replay them and state how many ma
 
 ## Not simulated
 
-- Server-side apply: apply patches are refused, and `metadata.managedFields` is not tracked.
+- Server-side apply works on objects, their status and scale, not on `resize` and `ephemeralcontainers`; managers in another API
+  version than the one served are compared in that one.
 - Webhooks and admission policies are stored and never called; no CEL is compiled or run.
 - CustomResourceDefinitions are stored and established by nobody: the resources that they define are not served.
 - Each API group is served in one version, the one in the catalogue; there is no conversion between versions.

@@ -12,7 +12,6 @@ from env_core.cel._costs import call_cost
 from env_core.cel._declarations import Function, Implementation, Overload
 from env_core.cel._environment import functions
 from env_core.cel._frame import Frame, Growing, GrowingMap, Run
-from env_core.cel._re2 import RegexProblem, compile_re2
 from env_core.cel._values import (
     NO_OVERLOAD,
     CelError,
@@ -23,6 +22,7 @@ from env_core.cel._values import (
     fits,
     type_name,
 )
+from env_core.objects.re2 import Re2Error, compiled
 
 _CONVERSIONS: Final = frozenset(
     {"bool", "bytes", "double", "dyn", "duration", "int", "string", "timestamp", "type", "uint"}
@@ -92,8 +92,8 @@ def caller(name: str, overloads: Sequence[Overload], args: Sequence[Run], patter
 
 def _compile(pattern: str) -> None:
     try:
-        compile_re2(pattern)
-    except RegexProblem as problem:
+        compiled(pattern)
+    except Re2Error as problem:
         raise PlanProblem(str(problem)) from None
 
 

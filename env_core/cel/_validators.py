@@ -12,10 +12,10 @@ from env_core.cel import _types
 from env_core.cel._ast import Call, ListOf, Literal, MapOf, Node, children, walk
 from env_core.cel._conversions import to_duration, to_timestamp
 from env_core.cel._format import FormatProblem, check_format
-from env_core.cel._re2 import RegexProblem, compile_re2
 from env_core.cel._source import Issues
 from env_core.cel._types import Type
 from env_core.cel._values import CelError, Duration, Timestamp
+from env_core.objects.re2 import Re2Error, compiled
 
 
 def validate(node: Node, issues: Issues) -> None:
@@ -47,8 +47,8 @@ def _is_timestamp(value: Any) -> bool:
 
 def _is_pattern(value: Any) -> bool:
     try:
-        compile_re2(value)
-    except RegexProblem:
+        compiled(value)
+    except Re2Error:
         return False
     return True
 

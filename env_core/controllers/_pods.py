@@ -240,12 +240,13 @@ def in_batches(count: int, act: Callable[[int], None]) -> StatusError | None:
     """Do something for each number below `count` in batches that double from one, and return the first refusal.
 
     The first batch with a refusal is the last, so that one refusal is not repeated for each number. That the
-    namespace is going is no refusal.
+    namespace is going is no refusal. Within a batch upstream acts at once for all, and the last comes first: a
+    goroutine that was just started runs before those that wait (tests/golden/l2/flows: sts-parallel, job-indexed).
     """
     done, batch = 0, min(count, 1)
     while batch:
         failure = None
-        for number in range(done, done + batch):
+        for number in (done + batch - 1, *range(done, done + batch - 1)):
             try:
                 act(number)
             except StatusError as error:

@@ -31,7 +31,10 @@ RESOURCE = "daemonsets.apps"
 SELECTS_ALL = "This daemon set is selecting all pods. A non-empty selector is required."
 
 
-def _of_node(_node: Object, component: Component) -> Iterable[Key]:
+def _of_node(node: Object, component: Component) -> Iterable[Key]:
+    """Return every set's key; when a node goes no set is looked at, until the node's pods go too."""
+    if component.cache.get("nodes", "", meta.name(node)) is None:
+        return ()
     return [Key(meta.namespace(each), meta.name(each)) for each in component.cache.list(RESOURCE)]
 
 

@@ -12,9 +12,10 @@ from env_core.apiserver.component import Component
 from env_core.controllers._model import Controller, Key, Requeue, own_key
 from env_core.controllers._pods import PODS, controller_of, selects
 from env_core.controllers._retry import retrying
+from env_core.controllers._selector_text import go_text
 from env_core.objects import conditions
 from env_core.objects.int_or_percent import IntOrPercentError, scaled_value
-from env_core.sim.timefmt import parse_ms, rfc3339
+from env_core.sim.timefmt import parse_ms
 from env_core.world import Object
 
 RESOURCE = "poddisruptionbudgets.policy"
@@ -80,24 +81,9 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
 
 def _unmanaged_text(selector: Object | None) -> str:
     return (
-        f"Pods selected by this PodDisruptionBudget (selector: {_go_text(selector or {})}) were found to be unmanaged. "
+        f"Pods selected by this PodDisruptionBudget (selector: {go_text(selector or {})}) were found to be unmanaged. "
         "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. "
         'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
-    )
-
-
-def _go_text(selector: Object) -> str:
-    """Return a LabelSelector as its generated Go String method writes it."""
-    labels = selector.get("matchLabels") or {}
-    pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
-    rows = "".join(
-        f"LabelSelectorRequirement{{Key:{row.get('key', '')},Operator:{row.get('operator', '')},"
-        f"Values:[{' '.join(row.get('values') or ())}],}},"
-        for row in selector.get("matchExpressions") or ()
-    )
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{rows}}},}}"
     )
 
 
@@ -202,7 +188,9 @@ def _write(
     if disrupted:
         status["disruptedPods"] = dict(disrupted)
     state = ("True", "SufficientPods", "") if allowed > 0 else ("False", "InsufficientPods", "")
-    status["conditions"] = _allowed_condition(old, state, generation, component.now_ms)
+    status["conditions"] = conditions.set_meta_condition(
+        old.get("conditions"), "DisruptionAllowed", state, generation, component.now_ms
+    )
     if status != old:
         component.api.update_status(RESOURCE, budget["metadata"]["namespace"], {**budget, "status": status})
 
@@ -211,33 +199,17 @@ def _fail_safe(component: Component, budget: Object, message: str) -> None:
     """Allow no disruption while the budget cannot be worked out."""
     old = budget.get("status") or {}
     generation = budget["metadata"].get("generation", 0)
-    known = _allowed_condition(old, ("False", "SyncFailed", message), generation, component.now_ms)
+    known = conditions.set_meta_condition(
+        old.get("conditions"),
+        "DisruptionAllowed",
+        ("False", "SyncFailed", message),
+        generation,
+        component.now_ms,
+    )
     zeros = {"currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0}
     status = {**zeros, **old, "disruptionsAllowed": 0, "conditions": known}
     if status != old:
         component.api.update_status(RESOURCE, budget["metadata"]["namespace"], {**budget, "status": status})
-
-
-def _allowed_condition(
-    old: Object, state: tuple[str, str, str], generation: int, now_ms: int
-) -> list[Object]:
-    status, reason, message = state
-    known: list[Object] = old.get("conditions") or []
-    current = conditions.find(known, "DisruptionAllowed")
-    since = (
-        current["lastTransitionTime"]
-        if current is not None and current["status"] == status
-        else rfc3339(now_ms)
-    )
-    entry = {
-        "type": "DisruptionAllowed",
-        "status": status,
-        "observedGeneration": generation,
-        "lastTransitionTime": since,
-        "reason": reason,
-        "message": message,
-    }
-    return [entry if row is current else row for row in known] if current is not None else [*known, entry]
 
 
 CONTROLLER = Controller(

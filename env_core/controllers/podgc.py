@@ -89,6 +89,7 @@ def _remove(component: Component, pod: Object, *, is_orphaned: bool) -> None:
                     "DeletionByPodGC",
                     "PodGC: node no longer exists",
                     now_ms=component.now_ms,
+                    lastProbeTime=None,
                     observedGeneration=metadata.get("generation", 1),
                 )
                 status["conditions"] = marked["status"]["conditions"]

@@ -118,6 +118,7 @@ def _evict(component: Component, pod: Object) -> None:
         "DeletionByTaintManager",
         "Taint manager: deleting due to NoExecute taint",
         now_ms=component.now_ms,
+        lastProbeTime=None,
         observedGeneration=metadata.get("generation", 1),
     )
     try:

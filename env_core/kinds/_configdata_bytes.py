@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import base64
+import re
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encoded(text: str) -> str:
-    """Return the base64 of a text's UTF-8 bytes."""
-    return base64.b64encode(text.encode()).decode()
+    """Return the base64 of a text's UTF-8 bytes, lone surrogates as U+FFFD."""
+    return base64.b64encode(_SURROGATE.sub("\ufffd", text).encode()).decode()
 
 
-def decoded(value: str) -> bytes:
-    """Return the bytes behind a base64 value (which decoding has accepted before)."""
-    return base64.b64decode(value)
+def decoded(value: str | None) -> bytes:
+    """Return the bytes behind a base64 value (which decoding has accepted before); none behind null."""
+    return base64.b64decode(value or "")
 
 
-def byte_length(value: str) -> int:
-    """Return how many bytes are behind a base64 value, without decoding it."""
+def byte_length(value: str | None) -> int:
+    """Return how many bytes are behind a base64 value, without decoding it; none behind null."""
+    if value is None:
+        return 0
     return len(value) * 3 // 4 - (value.endswith("=") + value.endswith("=="))

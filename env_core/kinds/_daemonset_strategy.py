@@ -67,6 +67,15 @@ def _default_strategy(strategy: Object) -> Object:
     return {**strategy, "type": kind, "rollingUpdate": filled}
 
 
+def convert(obj: Object) -> Object:
+    """Return the object with the annotation that stands for a field of the internal type, "0" where nothing says."""
+    metadata = obj.get("metadata") or {}
+    annotations = metadata.get("annotations") or {}
+    if GENERATION_ANNOTATION in annotations:
+        return obj
+    return {**obj, "metadata": {**metadata, "annotations": {**annotations, GENERATION_ANNOTATION: "0"}}}
+
+
 def prepare_create(obj: Object) -> Object:
     """Start with an empty status and the first template generation."""
     return {**_with_generation(obj, 1), "status": dict(_EMPTY_STATUS)}

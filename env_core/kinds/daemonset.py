@@ -18,6 +18,7 @@ KIND = Kind(
     subresources=("status",),
     has_generation=True,
     default=strategy.default,
+    convert=strategy.convert,
     prepare_create=strategy.prepare_create,
     prepare_update=strategy.prepare_update,
     validate=strategy.validate,

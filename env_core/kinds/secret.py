@@ -77,6 +77,7 @@ KIND = Kind(
     default=_default,
     prepare_create=_prepare,
     prepare_update=_prepare_update,
+    convert=_prepare,
     validate=validate_secret,
     validate_update=validate_secret_update,
     warnings=_warnings,

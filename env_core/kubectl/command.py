@@ -17,6 +17,7 @@ from env_core.kubectl.context import Context
 from env_core.kubectl.help import help_text
 from env_core.kubectl.impersonation import client_for
 from env_core.kubectl.kubeconfig import Kubeconfig, kubeconfig_of, namespace_of, read, token_of
+from env_core.kubectl.output.managed import sees_managed_fields
 from env_core.kubectl.parser import HelpWanted, check_required, find_verb, parse
 from env_core.kubectl.screen import Failure, Failures, Screen, usage_failure
 from env_core.kubectl.verb import Args, Verb
@@ -232,9 +233,11 @@ def _context(ctx: Context, args: Args, screen: Screen) -> Context:
         and all(flag.name != "namespace" for flag in verb.flags)
     ):
         namespace, is_explicit = args.text("namespace"), True
+    client = client_for(ctx, args, screen)
+    client.sees_managed_fields = sees_managed_fields(args)
     return replace(
         ctx,
-        api=client_for(ctx, args, screen),
+        api=client,
         namespace=namespace,
         is_namespace_explicit=is_explicit,
         warn=screen.warn,

@@ -13,6 +13,8 @@ from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.verb import Args
 
+USER_AGENT = "kubectl"
+
 
 class CommandClient(ApiClient):
     """An `ApiClient` that prints the server's warnings as they come."""
@@ -56,7 +58,7 @@ def client_for(ctx: Context, args: Args, screen: Screen) -> ApiClient:
         Failure: for --as-group and its like without --as, and for a token that no server knows.
     """
     base = ctx.api
-    agent = f"{args.path.replace(' ', '-')}"
+    agent = USER_AGENT
     name = args.text("as")
     groups = args.items("as-group")
     if not name:

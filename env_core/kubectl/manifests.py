@@ -13,10 +13,9 @@ from typing import Any
 
 from env_core.kubectl.screen import Failure
 from env_core.objects.jsonout import to_compact_json
-from env_core.objects.yamlin import DEPTH_MAX, TOO_DEEP, YamlProblem, read_yaml
+from env_core.objects.yamlin import DEPTH_MAX, TOO_DEEP, YamlProblem, bracket_depth, read_yaml
 from env_core.world import Object
 
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 _SEPARATOR = re.compile(r"(?:^|\n)---[^\n]*(?:\n|\Z)")
 _BYTES = re.compile("[\ud800-\udfff]")
 
@@ -74,7 +73,7 @@ def _json_documents(text: str, source: str) -> Any:
             at += 1
         if at >= len(text):
             return
-        if text.count("{") + text.count("[") > DEPTH_MAX and _bracket_depth(text) > DEPTH_MAX:
+        if text.count("{") + text.count("[") > DEPTH_MAX and bracket_depth(text) > DEPTH_MAX:
             raise Failure(f"error parsing {source}: json: {TOO_DEEP}")
         try:
             value, at = decoder.raw_decode(text, at)
@@ -112,17 +111,6 @@ def _yaml_document(part: str, source: str) -> Any:
         return read_yaml(part)
     except YamlProblem as problem:
         raise Failure(f"error parsing {source}: error converting YAML to JSON: yaml: {problem}") from None
-
-
-def _bracket_depth(text: str) -> int:
-    depth = deepest = 0
-    for bracket in _BRACKETS.findall(text):
-        if bracket in "{[":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif bracket in "}]":
-            depth -= 1
-    return deepest
 
 
 def _checked(document: Any, source: str) -> Object:

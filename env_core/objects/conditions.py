@@ -97,6 +97,29 @@ def set_condition(
     return {**obj, "status": {**(obj.get("status") or {}), "conditions": changed}}
 
 
+def set_meta_condition(
+    conditions: Sequence[Object] | None, type_: str, state: tuple[str, str, str], generation: int, now_ms: int
+) -> list[Object]:
+    """Return the list with a metav1.Condition set: `state` is status, reason and message, which is there even empty."""
+    status, reason, message = state
+    current = find(conditions, type_)
+    since = (
+        current["lastTransitionTime"]
+        if current is not None and current["status"] == status
+        else rfc3339(now_ms)
+    )
+    entry = {
+        "type": type_,
+        "status": status,
+        "observedGeneration": generation,
+        "lastTransitionTime": since,
+        "reason": reason,
+        "message": message,
+    }
+    known = list(conditions or ())
+    return [entry if row is current else row for row in known] if current is not None else [*known, entry]
+
+
 def remove_condition(obj: Object, type_: str) -> Object:
     """Return a copy of the object without conditions of that type; itself if it has none."""
     conditions = conditions_of(obj)

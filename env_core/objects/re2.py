@@ -11,17 +11,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from env_core.objects._re2_parser import (
+from env_core.objects._re2_nodes import (
     Alternation,
     Assertion,
     CharClass,
     Concatenation,
     Group,
     Node,
-    Re2Error,
     Repetition,
-    parse_regex,
 )
+from env_core.objects._re2_parser import Re2Error, parse_regex
 
 __all__ = ["Re2Error", "Regexp", "compiled"]
 
@@ -69,6 +68,26 @@ class Regexp:
     def search(self, text: str) -> bool:
         """Return whether some part of the text matches."""
         return self._run(text, 0, is_whole=False) is not None
+
+    def find(self, text: str, start: int = 0) -> tuple[int, int] | None:
+        """Return where the first match at or after `start` begins and ends."""
+        found = self._run(text, start, is_whole=False)
+        return None if found is None else (found[0], found[1])
+
+    def find_all(self, text: str, count_max: int = -1) -> list[str]:
+        """Return the matches that do not overlap, at most `count_max` of them unless that is negative."""
+        found: list[str] = []
+        position, previous_end = 0, -1
+        while position <= len(text) and (count_max < 0 or len(found) < count_max):
+            match = self.find(text, position)
+            if match is None:
+                break
+            begin, end = match
+            if end > begin or begin != previous_end:
+                found.append(text[begin:end])
+            previous_end = end
+            position = end if end > position else position + 1
+        return found
 
     def replace_all(self, text: str, template: str) -> str:
         """Return the text with each match replaced by `template`, filled as `expand` does."""

@@ -14,6 +14,7 @@ import yaml
 DEPTH_MAX = 100
 """Deeper documents are refused in the words that Go keeps for a depth of 10000."""
 TOO_DEEP = "exceeded max depth of 10000"
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 _MAY_BE_DEEP = re.compile(r"(?m)^ {100}|^(?:- ){60}|(?:- ?){60}")
 _DIGITS_MAX = 300
 _NODES_MAX = 100_000
@@ -174,3 +175,15 @@ def _yaml_problem(part: str, error: yaml.MarkedYAMLError) -> str:
     elif context is not None and line == 0:
         line = context.line
     return f"line {line}: {problem}" if line else problem
+
+
+def bracket_depth(text: str) -> int:
+    """Return how deep the brackets of a JSON text nest."""
+    depth = deepest = 0
+    for bracket in _BRACKETS.findall(text):
+        if bracket in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in "}]":
+            depth -= 1
+    return deepest

@@ -7,7 +7,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from env_core.objects._yamlscalar import fits_simple_key, inline_scalar, placed_scalar
+from env_core.objects._yamltypes import YamlTextError
 from env_core.objects.jsonout import number, shortest_float
+
+__all__ = ["YamlTextError", "to_yaml"]
 
 _WIDTH: Final = 80
 _LETTERS: Final = re.compile(r"[A-Za-z]*\Z")

@@ -192,6 +192,7 @@ class RestApi:
             log=log_options(query) if target.subresource == "log" else None,
             exec=exec_options(query) if target.subresource in UPGRADES else None,
             user_agent=http.header("user-agent"),
+            sees_managed_fields=True,
         )
 
     def _rendered(self, call: _Call, code: int, answer: object, headers: Headers) -> HttpResponse:

@@ -13,6 +13,7 @@ from env_core.apiserver.kind import Kind
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.schema import StructType, schema_for
 from env_core.rest._openapi_paths import META, Paths
+from env_core.rest._openapi_roots import group_document, root_document, root_names
 from env_core.rest._openapi_schemas import REFERENCE, as_v2, meta, name_of, schema_of, with_needed
 from env_core.rest.discovery import groups, rows
 from env_core.rest.rendering import json_bytes
@@ -27,18 +28,38 @@ Schemas = Callable[[Kind, str], Object | None]
 
 def index(registry: Registry, custom: Schemas) -> Object:
     """Return the index: a relative address for each document, with a hash of what is in it."""
-    paths = {}
+    names = list(root_names())
     for group, versions in groups(registry).items():
-        for version in versions:
-            name = f"apis/{group}/{version}" if group else f"api/{version}"
-            data = document(registry, group, version, custom) or b""
-            paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={etag_of(data)}"}
-    return {"paths": dict(sorted(paths.items()))}
+        home = f"apis/{group}" if group else "api"
+        names += [f"{home}/{version}" for version in versions]
+        if group and not _is_custom(registry, group, custom):
+            names.append(home)
+    return {
+        "paths": {
+            name: {
+                "serverRelativeURL": f"/openapi/v3/{name}?hash={etag_of(named(registry, name, custom) or b'')}"
+            }
+            for name in sorted(names)
+        }
+    }
 
 
 def etag_of(data: bytes) -> str:
     """Return the hash of a document as the index and ETags have it."""
     return sha512(data).hexdigest().upper()
+
+
+def named(registry: Registry, name: str, custom: Schemas) -> bytes | None:
+    """Return the document that the index calls so, None when there is none."""
+    parts = name.split("/")
+    if len(parts) == 2 and parts[0] == "api":
+        return document(registry, "", parts[1], custom)
+    if len(parts) == 3 and parts[0] == "apis":
+        return document(registry, parts[1], parts[2], custom)
+    if len(parts) == 2 and parts[0] == "apis":
+        is_served = parts[1] in groups(registry) and not _is_custom(registry, parts[1], custom)
+        return _of_group(parts[1]) if is_served else None
+    return _of_root(name)
 
 
 def document(registry: Registry, group: str, version: str, custom: Schemas) -> bytes | None:
@@ -49,6 +70,22 @@ def document(registry: Registry, group: str, version: str, custom: Schemas) -> b
     if all(schema_for(group, version, kind.kind) is not None for kind in kinds):
         return _built_in(registry, group, version)
     return json_bytes(_document(registry, group, version, custom))
+
+
+def _is_custom(registry: Registry, group: str, custom: Schemas) -> bool:
+    """Return whether a group has custom resources: such a group has no document of its own."""
+    return any(custom(kind, kind.version) is not None for kind in registry.all() if kind.group == group)
+
+
+@lru_cache(maxsize=64)
+def _of_group(group: str) -> bytes:
+    return json_bytes(_wrapped(*group_document(group)))
+
+
+@lru_cache(maxsize=8)
+def _of_root(name: str) -> bytes | None:
+    found = root_document(name)
+    return None if found is None else json_bytes(_wrapped(*found))
 
 
 @lru_cache(maxsize=256)
@@ -80,11 +117,16 @@ def _document(registry: Registry, group: str, version: str, custom: Schemas) -> 
         gvks = kinds_of(struct)
         schemas[name] = {**schema, "x-kubernetes-group-version-kind": gvks} if gvks else schema
     returned = {kind.plural for kind in registry.kinds if kind.group == group and kind.returns_deleted}
+    return _wrapped(Paths(group, version, names, returned).build(wanted), dict(sorted(schemas.items())))
+
+
+def _wrapped(paths: Object, schemas: Object) -> Object:
+    components = {"schemas": schemas} if schemas else {}
     return {
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "1.37"},
-        "paths": Paths(group, version, names, returned).build(wanted),
-        "components": {"schemas": dict(sorted(schemas.items())), "securitySchemes": _SECURITY},
+        "paths": paths,
+        "components": {**components, "securitySchemes": _SECURITY},
     }
 
 

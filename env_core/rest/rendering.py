@@ -13,7 +13,7 @@ from env_core.apiserver.kind import Kind
 from env_core.apiserver.schema import schema_for
 from env_core.apiserver.typed import in_type_order, list_in_type_order
 from env_core.objects.jsonout import to_compact_json
-from env_core.objects.yamlout import to_yaml
+from env_core.objects.yamlout import YamlTextError, to_yaml
 from env_core.rest.message import TEXT, YAML, Headers, HttpResponse
 from env_core.rest.negotiation import PLAIN, Form
 from env_core.rest.tables import partial, table
@@ -101,12 +101,26 @@ def written(value: Any, media: str, *, is_pretty: bool = False) -> bytes:
 def response(
     code: int, value: Any, form: Form = PLAIN, *, headers: Headers = (), is_pretty: bool = False
 ) -> HttpResponse:
-    """Return the answer with a shaped value."""
-    return HttpResponse(
-        code=code,
-        headers=(NO_CACHE, ("Content-Type", form.media), *headers),
-        body=written(value, form.media, is_pretty=is_pretty),
-    )
+    """Return the answer with a shaped value.
+
+    What cannot be written (YAML has no place for some control characters) is answered with why, and a failure keeps its
+    code: k8s.io/apiserver pkg/endpoints/handlers/responsewriters, SerializeObject.
+    """
+    try:
+        body = written(value, form.media, is_pretty=is_pretty)
+    except YamlTextError as failure:
+        why = in_type_order(
+            {
+                "kind": "Status",
+                "apiVersion": "v1",
+                "metadata": {},
+                "status": "Failure",
+                "message": str(failure),
+                "code": 500,
+            }
+        )
+        code, body = code if code >= 400 else 500, written(why, form.media)
+    return HttpResponse(code=code, headers=(NO_CACHE, ("Content-Type", form.media), *headers), body=body)
 
 
 def raw_json_response(value: Any) -> HttpResponse:

@@ -89,18 +89,14 @@ def _openapi(server: ApiServer, request: HttpRequest, parts: list[str]) -> HttpR
         return _version_2(request, openapi.version_2(registry, _schemas(server)))
     if parts[:2] != ["openapi", "v3"]:
         return None
-    name = parts[2:]
-    data: bytes | None = None
-    if len(name) == 2 and name[0] == "api":
-        data = openapi.document(registry, "", name[1], _schemas(server))
-    elif len(name) == 3 and name[0] == "apis":
-        data = openapi.document(registry, name[1], name[2], _schemas(server))
+    name = "/".join(parts[2:])
+    data = openapi.named(registry, name, _schemas(server))
     if data is None:
         return HttpResponse(code=404, headers=(NO_CACHE,))
     etag = openapi.etag_of(data)
     wanted = Query(request.target.partition("?")[2]).text("hash")
     if wanted and wanted != etag:
-        where = f"/openapi/v3/{'/'.join(name)}?hash={etag}"
+        where = f"/openapi/v3/{name}?hash={etag}"
         return HttpResponse(code=301, headers=(NO_CACHE, ("Location", where)))
     # An address with its hash never changes what it answers.
     age = ("Cache-Control", "public, immutable") if wanted else NO_CACHE

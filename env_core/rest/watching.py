@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from env_core.apiserver import errors, paging, reading
 from env_core.apiserver.kind import Kind
+from env_core.apiserver.managedfields.history import Write, with_managed_fields
 from env_core.apiserver.request import ApiRequest
 from env_core.apiserver.schema import schema_for
 from env_core.apiserver.server import ApiServer
@@ -119,7 +120,9 @@ class Watch:
         options = self._request.options
         for item in reading.narrowed(self._server, self._stored, self.namespace, options.field_selector):
             if self._matches is None or self._matches(item):
-                self._queue.append(self._line("ADDED", item))
+                metadata = item["metadata"]
+                where = (self._stored.resource, metadata.get("namespace", ""), metadata["name"])
+                self._queue.append(self._line("ADDED", item, store.written(*where)))
         if is_marked:
             self._queue.append(self._bookmark({INITIAL_END: "true"}))
             self._bookmark_at_ms = self._server.loop.now_ms + TIMER_MS
@@ -161,23 +164,23 @@ class Watch:
             return None
         matches = self._matches
         if matches is None:
-            return self._line(event.type, event.object)
+            return self._line(event.type, event.object, event.written)
         is_now = event.type != "DELETED" and matches(event.object)
         was = event.old is not None and matches(event.old)
         if is_now:
-            return self._line("MODIFIED" if was else "ADDED", event.object)
+            return self._line("MODIFIED" if was else "ADDED", event.object, event.written)
         if not was:
             return None
         if event.type == "DELETED":
-            return self._line("DELETED", event.object)
+            return self._line("DELETED", event.object, event.written)
         # What a selector no longer matches is shown as it was, with the version of the change.
         assert event.old is not None
         version = event.object["metadata"]["resourceVersion"]
         last = {**event.old, "metadata": {**event.old["metadata"], "resourceVersion": version}}
-        return self._line("DELETED", last)
+        return self._line("DELETED", last, event.written)
 
-    def _line(self, event_type: str, obj: Object) -> bytes:
-        obj = self._server.view(self._stored, obj)
+    def _line(self, event_type: str, obj: Object, written: Write | None) -> bytes:
+        obj = with_managed_fields(self._server.view(self._stored, obj), written)
         if self._convert is not None:
             obj = self._convert(obj)
         form = self._form

@@ -169,6 +169,8 @@ class Connection:
             plain = self._inflate.decompress(block, _HEADER_BYTES_MAX)
         except zlib.error:
             raise SpdyError("the headers are not compressed as they should be") from None
+        if self._inflate.unconsumed_tail:
+            raise SpdyError("the headers are too large")
         values: list[str] = []
         if len(plain) < 4:
             raise SpdyError("the headers are cut off")

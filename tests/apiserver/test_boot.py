@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from env_core.apiserver.boot import boot, default_objects
+from env_core.apiserver.managedfields.history import with_managed_fields
 from env_core.apiserver.store import Store
+from env_core.cluster import registry
 from env_core.sim.rng import Streams
 from tests.golden import servers
 
@@ -33,7 +35,7 @@ def recorded(resource: str) -> list[Any]:
 
 def booted() -> Store:
     store = Store()
-    boot(store, Streams(1), NOW_MS)
+    boot(store, Streams(1), NOW_MS, registry())
     return store
 
 
@@ -41,6 +43,38 @@ def booted() -> Store:
 def test_the_same_objects_are_there_by_default(resource: str) -> None:
     ours = {obj["metadata"]["name"]: obj["spec"] for obj in booted().list(resource)}
     assert ours == {obj["metadata"]["name"]: obj["spec"] for obj in recorded(resource)}
+
+
+TRACKED = (
+    "namespaces",
+    "services",
+    "clusterroles.rbac.authorization.k8s.io",
+    "clusterrolebindings.rbac.authorization.k8s.io",
+    "roles.rbac.authorization.k8s.io",
+    "rolebindings.rbac.authorization.k8s.io",
+)
+
+
+@pytest.mark.parametrize("resource", TRACKED)
+def test_the_same_managers_hold_the_same_fields(resource: str) -> None:
+    with gzip.open(FACTS / "default_objects.json.gz", "rt", encoding="utf-8") as text:
+        tables = json.load(text)
+    plural, _, group = resource.partition(".")
+    store = booted()
+    theirs, ours = {}, {}
+    for obj in tables[f"/apis/{group}/v1/{plural}" if group else f"/api/v1/{plural}"]:
+        name, namespace = obj["metadata"]["name"], obj["metadata"].get("namespace", "")
+        mine = store.get(resource, namespace, name)
+        if mine is None:
+            continue
+        theirs[namespace, name] = obj["metadata"]["managedFields"]
+        shown = with_managed_fields(mine, store.written(resource, namespace, name))
+        ours[namespace, name] = [
+            {key: value for key, value in entry.items() if key != "time"}
+            for entry in shown["metadata"]["managedFields"]
+        ]
+    assert theirs
+    assert ours == theirs
 
 
 def test_default_objects_differ_by_seed_in_uids_alone() -> None:

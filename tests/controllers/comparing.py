@@ -8,6 +8,7 @@ RANDOM_NAME = re.compile(
     r"\b([a-z0-9.-]+-[bcdfghjklmnpqrstvwxz2456789]{8,10})-[bcdfghjklmnpqrstvwxz2456789]{5}\b"
 )
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+UID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 VERSION = re.compile(r'"resourceVersion": "[^"]*", ')
 RANDOM_POD = re.compile(r'(pods "[a-z0-9.-]+-)[a-z0-9]{5}(" is forbidden)')
 CONTROL_PLANE = {
@@ -121,7 +122,7 @@ def plain(plural, obj):
         }
     # README: "resourceVersion dropped", also of references.
     text = VERSION.sub("", json.dumps({"metadata": metadata, **body}, sort_keys=True))
-    text = STAMP.sub("T", text)
+    text = UID.sub("U", STAMP.sub("T", text))
     return RANDOM_NAME.sub(r"\1-*", RANDOM_POD.sub(r"\1uxxxx\2", text.replace('\\"', '"')))
 
 

@@ -5,9 +5,8 @@ objects; deletes and changes of pods come from the command line. Names that the 
 ones, in order, so that objects can be compared by name. Times, uids and pods' inner status are not compared.
 """
 
-import json
-import re
 from collections import Counter
+from urllib.parse import parse_qsl
 
 import yaml
 
@@ -15,6 +14,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
 from env_core.apiserver.server import ApiServer
 from env_core.controllers import Requeue, _daemonset_nodes, nodelifecycle, persistentvolumebinder
+from env_core.controllers._pods import in_batches
 from env_core.sim.timefmt import parse_ms
 from tests.controllers.comparing import (
     by_name,
@@ -26,11 +26,18 @@ from tests.controllers.comparing import (
     is_ours,
     once,
 )
-from tests.controllers.golden import flow, unstable
+from tests.controllers.golden import flow, raw_flow, unstable
+from tests.controllers.metrics_stub import MetricsStub, autoscaler_flags
 from tests.controllers.recorded_script import RecordedScheduler, RecordedScript
 from tests.controllers.script_kubelet import ScriptKubelet
 from tests.controllers.world import World, registry
-from tests.controllers.writing import OWN_ANNOTATIONS, creation_order, is_owned, written
+from tests.controllers.writing import (
+    OWN_ANNOTATIONS,
+    creation_order,
+    is_made_by_controllers,
+    is_owned,
+    written,
+)
 
 COMPARED = {
     "deployments",
@@ -50,6 +57,7 @@ COMPARED = {
     "replicationcontrollers",
     "nodes",
     "resourcequotas",
+    "horizontalpodautoscalers",
 }
 RESYNC_MS = 2_000
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
@@ -77,17 +85,7 @@ class NamingServer(ApiServer):
             if queue and not metadata.get("name"):
                 name = self._next_name(queue, request.body)
                 body = {**request.body, "metadata": {**metadata, "name": name}}
-                response = super().handle(
-                    ApiRequest(
-                        verb=request.verb,
-                        resource=request.resource,
-                        namespace=request.namespace,
-                        name=request.name,
-                        body=body,
-                        identity=request.identity,
-                        options=request.options,
-                    )
-                )
+                response = super().handle(request._replace(body=body))
                 if response.is_ok:
                     queue.remove(name)
                 return response
@@ -104,21 +102,8 @@ class Replay:
     resync_phase_ms = 0
     """When volumes are looked at again, within each `RESYNC_MS`."""
 
-    def __init__(self, name):
-        text = json.dumps(flow(name))
-        aliases = flow(name)["aliases"]
-        for alias in sorted(aliases, key=len, reverse=True):
-            if re.fullmatch(r"e0+\d+", alias):
-                text = text.replace(alias, aliases[alias])
-        for alias in sorted(aliases, key=len, reverse=True):
-            if not re.fullmatch(r"e0+\d+|\d+", alias):
-                raw = re.sub(r"^(.*)$", lambda match: aliases[match[1]], alias)
-                shown = alias
-                for each, full in aliases.items():
-                    if re.fullmatch(r"e0+\d+", each):
-                        shown = shown.replace(each, full)
-                text = re.sub(rf"(?<![a-z0-9-]){re.escape(shown)}(?![a-z0-9-])", raw, text)
-        self.flow = json.loads(text)
+    def __init__(self, record):
+        self.flow = raw_flow(record)
         self.start_ms = parse_ms(self.flow["start"])
         self.namespace = self.flow["namespace"]
         self.world = World(now_ms=self.start_ms - 30_000, server_type=NamingServer)
@@ -130,6 +115,8 @@ class Replay:
         self.kubelet = ScriptKubelet(self.world, script)
         self.world.server.views = {"nodes": self.kubelet.heartbeat}
         self.scheduler = RecordedScheduler(self.world, script)
+        self.metrics = MetricsStub(self.world, is_served=self.flow["id"] != "hpa-no-api")
+        self.world.server.metrics = self.metrics
         nodes = self.flow["nodes"] or [{"node": f"node-{index}", "args": {}} for index in range(3)]
         for row in nodes:
             self.kubelet.add_node(row["node"], **row.get("args", {}))
@@ -159,7 +146,8 @@ class Replay:
         # The order of nodes is that of a Go map upstream: it is taken from the recording.
         turn, _daemonset_nodes.in_turn = _daemonset_nodes.in_turn, self._in_turn
         try:
-            self._run_steps()
+            with autoscaler_flags():
+                self._run_steps()
         finally:
             nodelifecycle.GRACE_MS, nodelifecycle.HEARTBEAT_MS = grace_ms, heartbeat_ms
             nodelifecycle.MONITOR_MS = monitor_ms
@@ -172,7 +160,10 @@ class Replay:
 
     def _in_turn(self, _daemon_set, names):
         now_ms = self.world.now_ms - self.start_ms
-        return sorted(names, key=lambda name: (self.script.next_change_ms(name, now_ms), name))
+        recorded = sorted(names, key=lambda name: (self.script.next_change_ms(name, now_ms), name))
+        turns = []
+        in_batches(len(recorded), turns.append)
+        return [recorded[turns.index(position)] for position in range(len(recorded))]
 
     def _run_steps(self):
         for step in self.flow["steps"]:
@@ -193,6 +184,7 @@ class Replay:
     def _perform(self, step, recorded):
         if step["type"] == "kubelet":
             self.kubelet.act(self.namespace, step["action"])
+            self.metrics.act(self.namespace, step["action"])
             return
         if step["type"] == "wait" or step.get("rc"):
             if step.get("rc") and not self._changes(recorded):
@@ -226,7 +218,8 @@ class Replay:
             step["method"]
         ]
         body = step.get("body")
-        options = Options()
+        query = dict(parse_qsl(step["path"].partition("?")[2]))
+        options = Options(field_manager=query.get("fieldManager", ""), force=query.get("force") == "true")
         if verb == "delete" and isinstance(body, dict):
             options = Options(
                 grace_period_seconds=body.get("gracePeriodSeconds"),
@@ -332,6 +325,8 @@ class Replay:
     # Deriving writes from recorded states
 
     def _apply_difference(self, recorded):
+        rows = [*recorded.get("horizontalpodautoscalers", ()), *self.before.get("horizontalpodautoscalers", ())]
+        autoscaled = {row["spec"]["scaleTargetRef"]["name"] for row in rows}
         for plural in sorted({*recorded, *self.before}, key=creation_order):
             if plural in ("controllerrevisions", "events"):
                 continue
@@ -341,7 +336,14 @@ class Replay:
             old = {obj["metadata"]["name"]: obj for obj in self.before.get(plural, ())}
             new = {obj["metadata"]["name"]: obj for obj in recorded.get(plural, ())}
             for name in sorted({*old, *new}):
-                self._apply_object(kind, old.get(name), new.get(name))
+                after = new.get(name)
+                if is_made_by_controllers(after or old[name], recorded):
+                    continue
+                if name in autoscaled and after and "replicas" in after.get("spec", {}) and old.get(name):
+                    # Not the user's: what the autoscaler has asked for.
+                    spec = {**after["spec"], "replicas": old[name]["spec"]["replicas"]}
+                    after = {**after, "spec": spec}
+                self._apply_object(kind, old.get(name), after)
 
     def _apply_object(self, kind, old, new):
         namespace = self.namespace if kind.is_namespaced else ""
@@ -482,7 +484,7 @@ class Score:
         self.state = self.events = self.state_total = self.events_total = 0
         self.first = ""
         rows = unstable().get(name, {})
-        replay = Replay(name)
+        replay = Replay(flow(name))
         replayed = replay.run()
         self.forbidden = replay.world.server.forbidden
         for step, differences, events, problem in replayed:

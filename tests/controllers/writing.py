@@ -1,5 +1,7 @@
 """What a user wrote of a recorded object, as far as it can be told."""
 
+import re
+
 from tests.controllers.world import registry
 
 SERVER_SET = (
@@ -34,6 +36,17 @@ def creation_order(plural):
 
 def is_owned(obj):
     return any(owner.get("controller") for owner in obj["metadata"].get("ownerReferences") or ())
+
+
+def is_made_by_controllers(obj, recorded):
+    """Say whether controllers make an object though none owns it: the claims of a StatefulSet's pods."""
+    return obj["kind"] == "PersistentVolumeClaim" and any(
+        re.fullmatch(
+            rf"{template['metadata']['name']}-{each['metadata']['name']}-\d+", obj["metadata"]["name"]
+        )
+        for each in recorded.get("statefulsets", ())
+        for template in each["spec"].get("volumeClaimTemplates") or ()
+    )
 
 
 def written(obj, store):

@@ -83,8 +83,8 @@ def test_no_stored_object_is_ever_mutated(monkeypatch):
     stored: list[tuple[dict, bytes]] = []
     put = Store.put
 
-    def guarded(self, resource, obj):
-        kept = put(self, resource, obj)
+    def guarded(self, resource, obj, written=None):
+        kept = put(self, resource, obj, written)
         stored.append((kept, orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)))
         return kept
 

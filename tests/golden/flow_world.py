@@ -9,6 +9,7 @@ from typing import Any
 
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.errors import StatusError
+from env_core.apiserver.managedfields.history import with_managed_fields
 from env_core.apiserver.request import ADMIN, Identity
 from env_core.kubectl import command as kubectl
 from env_core.kubectl.context import Context
@@ -20,6 +21,7 @@ from tests.controllers import flows
 from tests.controllers.world import World
 from tests.golden.aliases import Aliases
 from tests.golden.http import TOKENS
+from tests.golden.normalise import managers
 from tests.golden.printed_texts import printed, printed_drawn
 from tests.golden.recordings import Record
 from tests.kubectl.scripted import answer_attach, answer_exec, answer_log
@@ -33,27 +35,8 @@ LATENCY_MS = 70
 FIRST_VERSION = 4_242_400_000
 """Recordings leave resourceVersions out: ours are numbers that nothing else has, and are masked."""
 UNKNOWN_PROGRAM = "command not found"
-_MINUTES = re.compile(r"\d{8}")
-_NODE_PORT_LENGTH = 5
 OUTPUTS = ("rc", "stdout", "stderr")
 Result = tuple[int, str, str]
-
-
-def raw_flow(record: Record) -> Record:
-    """Return a flow with raw names in place of aliases, but for what goes with its shifted times.
-
-    README: "raw name = `aliases[name]` if present"; "CronJob minutes are shifted in Job names, raw in the aliases of
-    their pods".
-    """
-    minutes = {raw: alias for alias, raw in record["aliases"].items() if _MINUTES.fullmatch(alias)}
-    shifted = Aliases(minutes)
-    names = {
-        alias: shifted.raw(raw)
-        for alias, raw in record["aliases"].items()
-        if not alias.isdigit() or len(alias) == _NODE_PORT_LENGTH
-    }
-    body = {key: value for key, value in record.items() if key != "aliases"}
-    return {**Aliases(names).raw_value(body), "aliases": {}}
 
 
 class Clock:
@@ -92,16 +75,12 @@ class Flow(flows.Replay):
     """One flow. Commands are run; where what they print differs, the recorded change is made besides."""
 
     def __init__(self, record: Record) -> None:
-        record = raw_flow(record)
-        kept, flows.flow = flows.flow, lambda _name: record
-        try:
-            super().__init__(record["id"])
-        finally:
-            flows.flow = kept
+        super().__init__(record)
         self._date_what_was_there()
         self.world.store.revision = FIRST_VERSION
         self._drawn: dict[str, str] = {}
         self.outputs: dict[int, tuple[Result, Result]] = {}
+        self.managed: dict[int, tuple[Record, Record]] = {}
         self.files = FileSystem()
         self.discovery = CachedDiscovery(self.world.server.registry, lambda: self.world.now_ms)
         self.shell: pipeline.Shell | None = None
@@ -200,7 +179,25 @@ class Flow(flows.Replay):
     def _compare(self, step: Record, recorded: Record, problem: str) -> None:
         self._learn_drawn(recorded)
         ours = Aliases(self._drawn)
+        wanted = ours.raw_value(step).get("managedFields") or {}
+        self.managed[step["n"]] = (
+            {ref: managers(entries) for ref, entries in wanted.items()},
+            {ref: managers(self._managed_fields(ref)) for ref in wanted},
+        )
         super()._compare(ours.raw_value(step), ours.raw_value(recorded), problem)
+
+    def _managed_fields(self, ref: str) -> list[Record]:
+        plural, _, name = ref.partition("/")
+        kind = flows.RESOURCES.get(plural)
+        if kind is None:
+            return []
+        where = (kind.resource, self.namespace if kind.is_namespaced else "", name)
+        found = self.world.store.get(*where)
+        if found is None:
+            return []
+        shown = with_managed_fields(found, self.world.store.written(*where))
+        entries: list[Record] = shown["metadata"].get("managedFields") or []
+        return entries
 
     def _request_ms(self, step: Record) -> int:
         """When a step's request was answered: just before the first change that a watch saw of it."""

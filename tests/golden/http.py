@@ -20,6 +20,8 @@ TOKENS: Mapping[str, Identity] = {
     "tok-node0": Identity("system:node:node-0", ("system:nodes", AUTHENTICATED)),
 }
 """The static tokens of the recorded control plane (l2 README: `tok-admin`, `tok-dev`, `tok-node0`)."""
+RECORDER = "l2-recorder"
+"""What the recorder called itself: the manager of what it wrote."""
 ANONYMOUS = Identity("system:anonymous", ("system:unauthenticated",))
 """l2 README: "errors_extra: anonymous requests with --anonymous-auth=true"."""
 
@@ -35,6 +37,8 @@ def request_of(record: Record) -> HttpRequest:
     for name, value in (("content-type", record.get("contentType")), ("accept", record.get("accept"))):
         if value:
             headers.append((name, value))
+    if "User-Agent" not in (record.get("headers") or {}):
+        headers.append(("user-agent", RECORDER))
     body = record.get("body")
     if body is None:
         data = b""

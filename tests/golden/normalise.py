@@ -159,6 +159,23 @@ def stored(obj: Value, *, has_managed_fields: bool = True) -> Value:
     return {**obj, "metadata": metadata}
 
 
+def unordered(entries: Value) -> Value:
+    """Sort managedFields by what they hold: their order is that of times, which are not kept.
+
+    l0: "no time in managedFields"; l2: "managedFields ({plural/name: [...]} without time; only when changed)".
+    """
+    bare = [{key: item for key, item in entry.items() if key != "time"} for entry in entries]
+    return sorted(bare, key=lambda entry: json.dumps(entry, sort_keys=True))
+
+
+def managers(entries: Value) -> Value:
+    """Return managedFields without those of the script kubelet.
+
+    l2: "what it writes (pod status, node status, kubelet events, logs, exec) is **not** golden".
+    """
+    return unordered([entry for entry in entries if entry.get("manager") != "kubelet"])
+
+
 def details(status: Value) -> Value:
     """Return a Status' details without the uid that the server drew.
 

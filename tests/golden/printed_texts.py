@@ -118,7 +118,7 @@ def scratch_directories(text: str) -> str:
     return _FILE_TIME.sub(r"\1<time>", _SCRATCH.sub(r"/tmp/\1-0000000000", text))
 
 
-def unordered(argv: list[str], text: str) -> str:
+def in_any_order(argv: list[str], text: str) -> str:
     """Sort the lines of logs that come from several containers, and of maps that Go prints in any order.
 
     The harness' own specification: "Commands with random order (logs -l, field-selector terms) are compared as sets of
@@ -208,11 +208,11 @@ def without_moments(text: str) -> str:
 def facts(argv: list[str], result: tuple[int, str, str]) -> tuple[int, Any, Any]:
     """Leave out of a printed result what is prose (help, descriptions of fields) and what has no order.
 
-    The harness' own specification, see `without_prose`, `interface_of` and `unordered`.
+    The harness' own specification, see `without_prose`, `interface_of` and `in_any_order`.
     """
     exit_code, *texts = result
     keep = interface_of if argv[:1] == ["explain"] else without_prose
-    stdout, stderr = (keep(unordered(argv, text)) for text in texts)
+    stdout, stderr = (keep(in_any_order(argv, text)) for text in texts)
     return exit_code, stdout, stderr
 
 

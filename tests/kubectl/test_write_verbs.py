@@ -55,12 +55,6 @@ def test_apply_prunes_what_is_not_there_any_more() -> None:
     assert world.store.get("configmaps", "shop", "b") is None
 
 
-def test_server_side_apply_is_refused_in_plain_words() -> None:
-    output = _run(_world(), "apply --server-side -f -", MAP.format(name="a", value="1"))
-    assert output.exit_code == 1
-    assert output.stderr.startswith("error: server-side apply is not simulated")
-
-
 def test_a_manifest_without_api_version_is_not_sent() -> None:
     output = _run(_world(), "create -f -", "kind: ConfigMap\nmetadata:\n  name: a\n")
     assert output.stderr == (

@@ -133,6 +133,12 @@ class TestReading:
         answer = ask(world, "GET", "/api/v1/namespaces/default", accept="application/yaml")
         assert answer.body.startswith(b"apiVersion: v1\nkind: Namespace\n")
 
+    def test_says_why_when_yaml_cannot_hold_the_answer(self, world):
+        # The refusal keeps its code, and what is answered is the failure to write it.
+        answer = ask(world, "POST", "/api/v1/namespaces?dryRun=%7F", {}, accept="application/yaml")
+        assert (answer.code, answer.header("Content-Type")) == (422, "application/yaml")
+        assert b"message: 'yaml: control characters are not allowed'" in answer.body
+
     def test_serves_events_in_both_their_groups(self, world):
         _, core = read(world, "/api/v1/namespaces/kube-system/events")
         _, new = read(world, "/apis/events.k8s.io/v1/namespaces/kube-system/events")

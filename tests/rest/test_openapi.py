@@ -38,6 +38,23 @@ def test_index_leads_to_every_document(world):
         assert (code, document["openapi"]) == (200, "3.0.0"), name
 
 
+def test_groups_and_roots_have_documents_of_their_own(world):
+    # Facts of the recorded documents of "apis/apps" and "version".
+    _, index = get(world, "/openapi/v3")
+    assert {"api", "apis", "apis/apps", "openid/v1/jwks", "version"} <= set(index["paths"])
+    _, group = get(world, "/openapi/v3/apis/apps")
+    assert group["paths"]["/apis/apps/"]["get"]["operationId"] == "getAppsAPIGroup"
+    assert set(group["components"]["schemas"]) == {
+        f"io.k8s.apimachinery.pkg.apis.meta.v1.{name}"
+        for name in ("APIGroup", "GroupVersionForDiscovery", "ServerAddressByClientCIDR")
+    }
+    _, version = get(world, "/openapi/v3/version")
+    info = version["components"]["schemas"]["io.k8s.apimachinery.pkg.version.Info"]
+    assert info["properties"]["gitVersion"] == {"type": "string", "default": ""}
+    assert "emulationMajor" not in info["required"]
+    assert get(world, "/openapi/v3/apis/nothing") == (404, None)
+
+
 def test_an_old_hash_leads_to_the_new_one(world):
     answer = RestApi(world.server).handle(
         HttpRequest(method="GET", target="/openapi/v3/apis/apps/v1?hash=0"), ADMIN
@@ -50,7 +67,7 @@ def test_references_lead_somewhere(world):
     _, index = get(world, "/openapi/v3")
     for entry in index["paths"].values():
         _, document = get(world, entry["serverRelativeURL"])
-        schemas = document["components"]["schemas"]
+        schemas = document["components"].get("schemas", {})
         text = json.dumps(document)
         for part in text.split('"$ref": "#/components/schemas/')[1:]:
             assert part.split('"', 1)[0] in schemas

@@ -9,22 +9,23 @@ from typing import Any
 
 from env_core.cel import _types
 from env_core.cel._declarations import Function, Library, member
-from env_core.cel._re2 import RegexProblem, compile_re2
 from env_core.cel._types import INT, STRING
 from env_core.cel._values import CelError
+from env_core.objects.re2 import Re2Error, compiled
 
 
 def _find(text: str, pattern: str) -> Any:
     try:
-        return compile_re2(pattern).find(text)
-    except RegexProblem as problem:
+        found = compiled(pattern).find(text)
+    except Re2Error as problem:
         return CelError(f"Illegal regex: {problem}")
+    return "" if found is None else text[found[0] : found[1]]
 
 
 def _find_all(text: str, pattern: str, count_max: int = -1) -> Any:
     try:
-        return compile_re2(pattern).find_all(text, count_max)
-    except RegexProblem as problem:
+        return compiled(pattern).find_all(text, count_max)
+    except Re2Error as problem:
         return CelError(f"Illegal regex: {problem}")
 
 

@@ -13,7 +13,6 @@ from env_core.cel import _types
 from env_core.cel._conversions import identity, moment, to_type
 from env_core.cel._declarations import Function, Library, Overload, member, overload
 from env_core.cel._frame import LIMIT_TEXT, CostExceeded, Growing
-from env_core.cel._re2 import RegexProblem, compile_re2
 from env_core.cel._types import BOOL, BYTES, DOUBLE, DURATION, DYN_TYPE, INT, STRING, TIMESTAMP, UINT, Type
 from env_core.cel._values import (
     INT_MAX,
@@ -29,6 +28,7 @@ from env_core.cel._values import (
     find,
     no_overload,
 )
+from env_core.objects.re2 import Re2Error, compiled
 
 _A: Final = _types.param("A")
 _B: Final = _types.param("B")
@@ -162,8 +162,8 @@ def _matches(text: Any, pattern: Any) -> Any:
     if not isinstance(pattern, str):
         return no_overload(pattern)
     try:
-        return compile_re2(pattern).is_in(text)
-    except RegexProblem as problem:
+        return compiled(pattern).search(text)
+    except Re2Error as problem:
         return CelError(str(problem))
 
 

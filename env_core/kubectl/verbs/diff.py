@@ -14,6 +14,7 @@ from env_core.kubectl.screen import Failure, Failures, raise_all, usage_failure
 from env_core.kubectl.unified_diff import unified_diff
 from env_core.kubectl.verb import FILE_FLAGS, SELECTOR, Args, Array, Flag, Verb, field_manager
 from env_core.kubectl.verbs.apply._patch import apply_patch
+from env_core.kubectl.verbs.apply._server_side import field_manager_of
 from env_core.kubectl.writes import unversioned
 from env_core.objects.yamlout import to_yaml
 from env_core.sim.timefmt import rfc3339_micro
@@ -104,18 +105,11 @@ def _versions(ctx: Context, args: Args, info: Info) -> tuple[Object | None, Obje
 
 
 def _applied(ctx: Context, args: Args, info: Info) -> Object:
-    manager = args.text("field-manager") if "field-manager" in args.given else "kubectl"
+    manager = field_manager_of(args)
     options = Options(field_manager=manager, dry_run=True, force=args.is_set("force-conflicts"))
-    try:
-        return ctx.api.patch(
-            info.kind.resource, info.namespace, info.name, info.found(), APPLY_PATCH, options=options
-        )
-    except StatusError as error:
-        if error.code == 415:
-            raise Failure(
-                "server-side apply is not simulated: this API server answers no apply patches; leave out --server-side"
-            ) from None
-        raise
+    return ctx.api.patch(
+        info.kind.resource, info.namespace, info.name, info.found(), APPLY_PATCH, options=options
+    )
 
 
 def _masked(live: Object | None, merged: Object) -> tuple[Object | None, Object]:

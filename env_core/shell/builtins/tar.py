@@ -123,6 +123,9 @@ def _extract(process: Process, letters: str, archive: str) -> Output:
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
             for member in tar:
+                # What has holes may say that it is of any size, and what is of less than no size never ends.
+                if member.issparse() or member.size < 0:
+                    raise tarfile.HeaderError("a member that nobody packs here")
                 names.append(member.name)
                 if "x" in letters:
                     try:
@@ -130,7 +133,7 @@ def _extract(process: Process, letters: str, archive: str) -> Output:
                     except ShellFileError as error:
                         said += f"tar: can't open '{member.name}': {error.reason}\n"
                         exit_code = 1 if process.is_busybox else _FAILED
-    except (tarfile.TarError, EOFError, OSError):
+    except (tarfile.TarError, EOFError, OSError, ValueError, RecursionError):
         raise _Problem(
             "short read" if process.is_busybox else "This does not look like a tar archive"
         ) from None

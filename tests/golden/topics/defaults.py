@@ -45,25 +45,19 @@ def _answer(cluster: Cluster, record: Record) -> tuple[int, Any, list[str]]:
     return http.exchange(cluster.server, posted, TOKENS["tok-admin"])
 
 
-def _comparable(
-    record: Record, code: int, body: Any, warnings: list[str], *, has_managed_fields: bool
-) -> Record:
+def _comparable(record: Record, code: int, body: Any, warnings: list[str]) -> Record:
     if code >= 400:
         return {**comparable(code, body), "warnings": warnings}
-    body = generated_name(stored(body, has_managed_fields=has_managed_fields), record["request"])
+    body = generated_name(stored(body), record["request"])
     return {"code": code, "warnings": warnings, "object": node_ports(server_drawn(body))}
 
 
 def _judge(record: Record, folder: Folder) -> Comparison:
     cluster = folder.once("cluster", _cluster)
     code, body, warnings = _answer(cluster, record)
-    # README: "managedFields kept without time": compared where the server keeps any.
-    has_fields = isinstance(body, dict) and bool((body.get("metadata") or {}).get("managedFields"))
     return Comparison(
-        _comparable(
-            record, record["status"], record["response"], record["warnings"], has_managed_fields=has_fields
-        ),
-        _comparable(record, code, body, warnings, has_managed_fields=has_fields),
+        _comparable(record, record["status"], record["response"], record["warnings"]),
+        _comparable(record, code, body, warnings),
     )
 
 

@@ -71,6 +71,9 @@ def _compared(record: Record, loose_steps: Record, phase_ms: int) -> Iterator[Co
             if aspect in got and aspect in wanted:
                 got[aspect] = wanted[aspect]
         yield Comparison(wanted, got, f"step {number}", apart, tuple(loose))
+        theirs, ours = replay.managed.get(number, ({}, {}))
+        if theirs:
+            yield Comparison(theirs, ours, f"step {number} managed fields", "managed fields")
 
 
 TOPIC = Topic(name="l2/flows", files=("flows/*.json",), answers=("steps",), judge=_judge, has_key="steps")

@@ -13,6 +13,7 @@ import httpx
 import pytest
 import yaml
 
+from server.kubernetes.pace import STREAMS_MAX
 from tests.server import children
 from tests.server.kubernetes.conftest import Episode
 
@@ -202,7 +203,7 @@ class TestStreams:
         port = int(url.rpartition(":")[2])
         raw = f"GET /episodes/{episode.id}/tokens/{episode.token}/k8s{MAPS}?watch=1 HTTP/1.1\r\nhost: x\r\n\r\n".encode()
         with contextlib.ExitStack() as stack:
-            for _ in range(64):
+            for _ in range(STREAMS_MAX):
                 half_open = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
                 half_open.sendall(raw)
                 assert half_open.recv(12) == b"HTTP/1.1 200"

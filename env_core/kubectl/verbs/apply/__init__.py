@@ -6,7 +6,7 @@ import sys
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.request import APPLY_PATCH, Options
+from env_core.apiserver.request import Options
 from env_core.discovery import discover
 from env_core.kubectl.cascade import CASCADE, cascade_of
 from env_core.kubectl.context import Context
@@ -31,6 +31,7 @@ from env_core.kubectl.verb import (
 )
 from env_core.kubectl.verbs.apply._patch import apply_patch, force_replace
 from env_core.kubectl.verbs.apply._prune import prune, pruned_kinds
+from env_core.kubectl.verbs.apply._server_side import apply_server_side
 from env_core.kubectl.writes import (
     SUBRESOURCE,
     VALIDATE,
@@ -48,22 +49,6 @@ _MISSING_ANNOTATION = (
     "Warning: resource {} is missing the {} annotation which is required by kubectl apply. kubectl apply should only "
     "be used on resources created declaratively by either kubectl create --save-config or kubectl apply. "
     "The missing annotation will be patched automatically.\n"
-)
-_CONFLICT = (
-    "Please review the fields above--they currently have other managers. Here\n"
-    "are the ways you can resolve this warning:\n"
-    "* If you intend to manage all of these fields, please re-run the apply\n"
-    "  command with the `--force-conflicts` flag.\n"
-    "* If you do not intend to manage all of the fields, please edit your\n"
-    "  manifest to remove references to the fields that should keep their\n"
-    "  current managers.\n"
-    "* You may co-own fields by updating your manifest to match the existing\n"
-    "  value; in this case, you'll become the manager if the other manager(s)\n"
-    "  stop managing the field (remove it from their configuration).\n"
-    "See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts"
-)
-_NOT_SIMULATED = (
-    "server-side apply is not simulated: this API server answers no apply patches; leave out --server-side"
 )
 _ALL_PRUNED = (
     "all resources selected for prune without explicitly passing --all. To prune all resources, pass the --all flag. "
@@ -151,7 +136,7 @@ def _apply(ctx: Context, args: Args, info: Info, dry_run: str, validation: str) 
             ),
         )
     if args.is_set("server-side"):
-        return "serverside-applied", _apply_server_side(ctx, args, info, dry_run, validation)
+        return "serverside-applied", apply_server_side(ctx, args, info, dry_run, validation)
     options = options_of(args, dry_run, validation)
     modified = annotated(manifest)
     try:
@@ -192,42 +177,6 @@ def _create(ctx: Context, info: Info, obj: Object, options: Options, dry_run: st
         return ctx.api.create(info.kind.resource, info.namespace, unversioned(obj), options=options)
     except StatusError as error:
         raise with_source("creating", info.source, error) from None
-
-
-def _apply_server_side(ctx: Context, args: Args, info: Info, dry_run: str, validation: str) -> Object:
-    manager = args.text("field-manager") if "field-manager" in args.given else "kubectl"
-    options = Options(
-        field_manager=manager,
-        dry_run=dry_run == "server",
-        field_validation=validation,
-        force=args.is_set("force-conflicts"),
-    )
-    try:
-        obj = ctx.api.patch(
-            info.kind.resource,
-            info.namespace,
-            info.name,
-            info.found(),
-            APPLY_PATCH,
-            subresource=args.text("subresource"),
-            options=options,
-        )
-    except StatusError as error:
-        # Apply creates what is not there, so only a server that does not know it answers 404.
-        if error.code == 415 or (error.code == 404 and not _is_about_namespace(error)):
-            raise Failure(_NOT_SIMULATED) from None
-        if error.reason == "Conflict":
-            raise Failure(f"{error.message}\n{_CONFLICT}") from None
-        raise
-    if obj["metadata"].get("deletionTimestamp"):
-        args.screen.err(
-            f"Warning: Detected changes to resource {info.name} which is currently being deleted.\n"
-        )
-    return obj
-
-
-def _is_about_namespace(error: StatusError) -> bool:
-    return bool((error.status.get("details") or {}).get("kind") == "namespaces")
 
 
 def _delete_options(args: Args) -> Options:

@@ -6,12 +6,13 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import MERGE_PATCH, Options
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
-from env_core.kubectl.last_applied import LAST_APPLIED, annotated, original_text
+from env_core.kubectl.last_applied import LAST_APPLIED, original_text
 from env_core.kubectl.manifest_targets import manifest_infos
 from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import DRY_RUN, PRINT_FLAGS, Args, Flag, Slice, Verb
 from env_core.kubectl.writes import describe_target, result_printer_of, with_source
+from env_core.objects.jsonout import to_compact_json
 from env_core.world import Output
 
 
@@ -23,8 +24,7 @@ def _run(ctx: Context, args: Args) -> Output:
         raise errors[0]
     changed: list[tuple[Info, str]] = []
     for info in infos:
-        wanted = original_text(annotated(info.found()))
-        assert wanted is not None
+        wanted = to_compact_json(info.found()) + "\n"
         try:
             live = info.fetch(ctx)
         except StatusError as error:
