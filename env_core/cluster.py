@@ -26,6 +26,7 @@ from env_core.dataplane.webhooks import WebhookCaller
 from env_core.discovery import discover
 from env_core.node.kubelet import Kubelets
 from env_core.observability.metrics import pod_and_node_metrics
+from env_core.observability.monitor import Monitor
 from env_core.programs import Run, Runtime
 from env_core.scheduler.cycle import Scheduler
 from env_core.shell.inside import run_inside
@@ -145,6 +146,8 @@ class Cluster:
         )
         self.server.backend = self.kubelets
         self.server.metrics = self._metrics
+        monitor = Monitor(store=store, runtime=self.runtime, network=self.network, loop=loop)
+        self.network.telemetry = monitor.answer
         self.server.views = self.kubelets.views
         self.server.webhooks = WebhookCaller(self.network)
         self._components: dict[str, Component] = {}
@@ -243,9 +246,9 @@ class Cluster:
 
     def _on_write(self, event: WatchEvent) -> None:
         ref = event.ref
-        self.trace.add(
-            f"{self.loop.now_ms} {event.type} {ref.resource} {ref.namespace}/{ref.name} {event.revision}"
-        )
+        now_ms = self.loop.now_ms
+        self.store.stamp(now_ms)
+        self.trace.add(f"{now_ms} {event.type} {ref.resource} {ref.namespace}/{ref.name} {event.revision}")
         resource = ref.resource
         if resource == "events":
             return
@@ -253,7 +256,6 @@ class Cluster:
         if bound is None:
             bound = self._bound[resource] = self._bind(resource)
         old = event.old if event.type == "MODIFIED" and _may_map_elsewhere(event) else None
-        now_ms = self.loop.now_ms
         wake = self.loop.wake
         for name, delay_ms, mapper, component in bound:
             for key in mapper(event.object, component):

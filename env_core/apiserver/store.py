@@ -39,6 +39,8 @@ class WatchEvent(NamedTuple):
     written: Write | None = None
 
 
+Stamp = tuple[int, int]
+"""A revision, and when it was written (milliseconds since the epoch)."""
 Subscriber = Callable[[WatchEvent], None]
 
 
@@ -87,7 +89,8 @@ class Store:
     """
 
     __slots__ = (
-        "_buckets", "_index", "_last", "_log", "_old_log", "_owned", "_writes", "revision", "subscriber",
+        "_buckets", "_index", "_last", "_log", "_old_log", "_old_stamps", "_owned", "_stamps", "_writes", "revision",
+        "subscriber",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -99,6 +102,8 @@ class Store:
         self._old_log: tuple[WatchEvent, ...] = ()
         """The older changes, which forks share."""
         self._log: list[WatchEvent] = []
+        self._old_stamps: tuple[Stamp, ...] = ()
+        self._stamps: list[Stamp] = []
         self._owned: set[tuple[str, str]] = set()
         self._last: dict[str, int] = {}
 
@@ -191,6 +196,24 @@ class Store:
         if log and log[0].revision > max(revision, FIRST_REVISION) + 1:
             return None
         return log[bisect_right(log, revision, key=_revision_of) :]
+
+    def kept(self) -> tuple[WatchEvent, ...]:
+        """Return all changes that are still kept, oldest first."""
+        return (*self._old_log, *self._log)
+
+    def stamp(self, at_ms: int) -> None:
+        """Say that the newest write, and those up to the next stamp, are of this time."""
+        stamps = self._stamps
+        if stamps and stamps[-1][1] == at_ms:
+            return
+        stamps.append((self.revision, at_ms))
+        if len(stamps) + len(self._old_stamps) > LOG_MAX:
+            self._old_stamps = (*self._old_stamps, *stamps)[LOG_MAX // 2 :]
+            self._stamps = []
+
+    def stamps(self) -> tuple[Stamp, ...]:
+        """Return the stamps that are still kept, oldest first."""
+        return (*self._old_stamps, *self._stamps)
 
     # Writing
 
@@ -305,8 +328,13 @@ class Store:
         if len(self._log) > _OWN_LOG_MAX:
             self._old_log = (*self._old_log, *self._log)
             self._log = []
+        if len(self._stamps) > _OWN_LOG_MAX:
+            self._old_stamps = (*self._old_stamps, *self._stamps)
+            self._stamps = []
         copy._old_log = self._old_log
         copy._log = self._log.copy()
+        copy._old_stamps = self._old_stamps
+        copy._stamps = self._stamps.copy()
         copy._last = self._last.copy()
         self._owned = set()
         return copy

@@ -12,6 +12,7 @@ from env_core.apiserver.component import Component
 from env_core.controllers._model import Controller, Key, Requeue, own_key
 from env_core.controllers._pods import PODS, controller_of, selects
 from env_core.controllers._retry import retrying
+from env_core.controllers._selector_text import go_text
 from env_core.objects import conditions
 from env_core.objects.int_or_percent import IntOrPercentError, scaled_value
 from env_core.sim.timefmt import parse_ms
@@ -80,24 +81,9 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
 
 def _unmanaged_text(selector: Object | None) -> str:
     return (
-        f"Pods selected by this PodDisruptionBudget (selector: {_go_text(selector or {})}) were found to be unmanaged. "
+        f"Pods selected by this PodDisruptionBudget (selector: {go_text(selector or {})}) were found to be unmanaged. "
         "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. "
         'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
-    )
-
-
-def _go_text(selector: Object) -> str:
-    """Return a LabelSelector as its generated Go String method writes it."""
-    labels = selector.get("matchLabels") or {}
-    pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
-    rows = "".join(
-        f"LabelSelectorRequirement{{Key:{row.get('key', '')},Operator:{row.get('operator', '')},"
-        f"Values:[{' '.join(row.get('values') or ())}],}},"
-        for row in selector.get("matchExpressions") or ()
-    )
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{rows}}},}}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 from env_core.apiserver.store import Store, WatchEvent
@@ -40,7 +40,7 @@ _DEPTH_MAX: Final = 12
 class Network(Resolver):
     """Answers at once: latency is in the replies, and only tables change."""
 
-    __slots__ = ("_depth", "_usages")
+    __slots__ = ("_depth", "_usages", "telemetry")
 
     def __init__(
         self, *, store: Store, runtime: Runtime, loop: EventLoop, state: State, streams: Streams
@@ -49,6 +49,8 @@ class Network(Resolver):
         super().__init__(store=store, runtime=runtime, loop=loop, state=state)
         self._usages = Usages(state.table("network/usage"))
         self._depth = 0
+        self.telemetry: Callable[[str, str], tuple[int, str, str]] = _unmonitored
+        """Answers what a monitoring system's HTTP API is asked (path, form): status, body, content type."""
 
     def on_write(self, event: WatchEvent) -> None:
         """Take note of a change. Every cache checks its own age, so that nothing needs doing."""
@@ -293,6 +295,14 @@ class _Upstream:
         """Replace the container's memory."""
         container = self.run.container
         self._network._runtime.remember(container.pod_uid, container.name, state)
+
+    def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
+        """Ask what monitors the cluster."""
+        return self._network.telemetry(path, form)
+
+
+def _unmonitored(_path: str, _form: str) -> tuple[int, str, str]:
+    return 404, "404 page not found\n", "text/plain; charset=utf-8"
 
 
 def _within(reply: Reply, timeout_ms: int, address: str) -> Reply:

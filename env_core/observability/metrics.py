@@ -15,8 +15,8 @@ API_VERSION: Final = "metrics.k8s.io/v1beta1"
 WARMUP_MS: Final = 15_000
 """A pod has no metrics before its second sample."""
 _STARTING_CPU_MILLIS: Final = 60
-_NODE_CPU_MILLIS: Final = 85
-_NODE_MEMORY_BYTES: Final = 640 << 20
+NODE_CPU_MILLIS: Final = 85
+NODE_MEMORY_BYTES: Final = 640 << 20
 """What a node's system and kubelet use by themselves."""
 
 
@@ -116,7 +116,7 @@ def _texts(nanocores: int, memory_bytes: int) -> dict[str, str]:
 
 def _node(node: Object, store: Store, runtime: Runtime, network: Network, now_ms: int) -> Object:
     name = node["metadata"]["name"]
-    nanocores, memory = _NODE_CPU_MILLIS * 1_000_000, _NODE_MEMORY_BYTES
+    nanocores, memory = NODE_CPU_MILLIS * 1_000_000, NODE_MEMORY_BYTES
     for pod in store.indexed("node", name):
         for run in _running(pod, runtime, now_ms):
             more_cpu, more_memory = usage_of(run, network, now_ms)

@@ -150,6 +150,9 @@ class Upstream(Protocol):
     def remember(self, state: dict[str, str]) -> None:
         """Replace the container's memory."""
 
+    def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
+        """Ask what monitors the cluster; return status, body and content type."""
+
 
 def serve_nothing(_container: Container, _request: Request, _upstream: Upstream) -> Served:
     """Accept and close: what programs without a protocol of their own do."""

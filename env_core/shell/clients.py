@@ -17,6 +17,7 @@ from env_core.shell._clients import (
     nc,
     nslookup,
     ping,
+    promql,
     redis_cli,
     wget,
 )
@@ -62,7 +63,9 @@ def _bound(client: _Client, wire: Wire) -> Program:
 def outside_programs(network: Network) -> dict[str, Program]:
     """Return the clients of a host on the nodes' network, outside the cluster."""
     wire = NetworkWire(network, network.outside())
-    return {name: _bound(client, wire) for name, client in _GNU.items() if name != "getent"}
+    found = {name: _bound(client, wire) for name, client in _GNU.items() if name != "getent"}
+    found["promql"] = promql.bound(network.telemetry)
+    return found
 
 
 def inside_programs(run: Run, network: Network, runtime: Runtime, image: Image) -> dict[str, Program]:

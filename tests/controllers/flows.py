@@ -27,6 +27,7 @@ from tests.controllers.comparing import (
     once,
 )
 from tests.controllers.golden import flow, raw_flow, unstable
+from tests.controllers.metrics_stub import MetricsStub, autoscaler_flags
 from tests.controllers.recorded_script import RecordedScheduler, RecordedScript
 from tests.controllers.script_kubelet import ScriptKubelet
 from tests.controllers.world import World, registry
@@ -56,6 +57,7 @@ COMPARED = {
     "replicationcontrollers",
     "nodes",
     "resourcequotas",
+    "horizontalpodautoscalers",
 }
 RESYNC_MS = 2_000
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
@@ -113,6 +115,8 @@ class Replay:
         self.kubelet = ScriptKubelet(self.world, script)
         self.world.server.views = {"nodes": self.kubelet.heartbeat}
         self.scheduler = RecordedScheduler(self.world, script)
+        self.metrics = MetricsStub(self.world, is_served=name != "hpa-no-api")
+        self.world.server.metrics = self.metrics
         nodes = self.flow["nodes"] or [{"node": f"node-{index}", "args": {}} for index in range(3)]
         for row in nodes:
             self.kubelet.add_node(row["node"], **row.get("args", {}))
@@ -142,7 +146,8 @@ class Replay:
         # The order of nodes is that of a Go map upstream: it is taken from the recording.
         turn, _daemonset_nodes.in_turn = _daemonset_nodes.in_turn, self._in_turn
         try:
-            self._run_steps()
+            with autoscaler_flags():
+                self._run_steps()
         finally:
             nodelifecycle.GRACE_MS, nodelifecycle.HEARTBEAT_MS = grace_ms, heartbeat_ms
             nodelifecycle.MONITOR_MS = monitor_ms
@@ -179,6 +184,7 @@ class Replay:
     def _perform(self, step, recorded):
         if step["type"] == "kubelet":
             self.kubelet.act(self.namespace, step["action"])
+            self.metrics.act(self.namespace, step["action"])
             return
         if step["type"] == "wait" or step.get("rc"):
             if step.get("rc") and not self._changes(recorded):
@@ -319,6 +325,8 @@ class Replay:
     # Deriving writes from recorded states
 
     def _apply_difference(self, recorded):
+        rows = [*recorded.get("horizontalpodautoscalers", ()), *self.before.get("horizontalpodautoscalers", ())]
+        autoscaled = {row["spec"]["scaleTargetRef"]["name"] for row in rows}
         for plural in sorted({*recorded, *self.before}, key=creation_order):
             if plural in ("controllerrevisions", "events"):
                 continue
@@ -328,8 +336,14 @@ class Replay:
             old = {obj["metadata"]["name"]: obj for obj in self.before.get(plural, ())}
             new = {obj["metadata"]["name"]: obj for obj in recorded.get(plural, ())}
             for name in sorted({*old, *new}):
-                if not is_made_by_controllers(new.get(name) or old[name], recorded):
-                    self._apply_object(kind, old.get(name), new.get(name))
+                after = new.get(name)
+                if is_made_by_controllers(after or old[name], recorded):
+                    continue
+                if name in autoscaled and after and "replicas" in after.get("spec", {}) and old.get(name):
+                    # Not the user's: what the autoscaler has asked for.
+                    spec = {**after["spec"], "replicas": old[name]["spec"]["replicas"]}
+                    after = {**after, "spec": spec}
+                self._apply_object(kind, old.get(name), after)
 
     def _apply_object(self, kind, old, new):
         namespace = self.namespace if kind.is_namespaced else ""
