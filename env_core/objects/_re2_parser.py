@@ -5,9 +5,23 @@ Source: https://pkg.go.dev/regexp/syntax, with the flag Perl.
 
 from __future__ import annotations
 
-import unicodedata
-from dataclasses import dataclass
 from typing import Final
+
+from env_core.objects._re2_nodes import (
+    ANY,
+    CATEGORIES,
+    CONTROLS,
+    PERL,
+    POSIX,
+    Alternation,
+    Assertion,
+    CharClass,
+    Concatenation,
+    Group,
+    Node,
+    Repetition,
+    complement,
+)
 
 
 class Re2Error(ValueError):
@@ -17,149 +31,8 @@ class Re2Error(ValueError):
         super().__init__(f"error parsing regexp: {problem}")
 
 
-@dataclass(frozen=True, slots=True)
-class CharClass:
-    """A set of characters: ranges, classes by Unicode category, all of it perhaps negated."""
-
-    ranges: tuple[tuple[str, str], ...] = ()
-    categories: tuple[tuple[str, bool], ...] = ()
-    is_negated: bool = False
-    is_folded: bool = False
-
-    def holds(self, char: str) -> bool:
-        """Whether the character is in the set."""
-        found = self._has(char) or (
-            self.is_folded
-            and (self._has(char.lower()) or self._has(char.upper()) or self._has(char.swapcase()))
-        )
-        return found != self.is_negated
-
-    def _has(self, char: str) -> bool:
-        if any(low <= char <= high for low, high in self.ranges):
-            return True
-        return any(
-            unicodedata.category(char[:1]).startswith(name) != is_negated
-            for name, is_negated in self.categories
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Assertion:
-    r"""A condition on a position: ^, $, (?m)^, (?m)$, \b or \B."""
-
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A group; number 0 does not capture."""
-
-    inner: Node
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Concatenation:
-    """One after the other."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Alternation:
-    """One or another."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repetition:
-    """Several times; `most` is None for any number."""
-
-    inner: Node
-    least: int
-    most: int | None
-    is_lazy: bool
-
-
-Node = CharClass | Assertion | Group | Concatenation | Alternation | Repetition
-
 _REPEAT_MAX: Final = 1000
 _DEPTH_MAX: Final = 200
-_ANY: Final = CharClass((("\0", "\U0010ffff"),))
-_PERL: Final = {
-    "d": (("0", "9"),),
-    "s": (("\t", "\n"), ("\f", "\r"), (" ", " ")),
-    "w": (("0", "9"), ("A", "Z"), ("_", "_"), ("a", "z")),
-}
-_POSIX: Final = {
-    "alnum": (("0", "9"), ("A", "Z"), ("a", "z")),
-    "alpha": (("A", "Z"), ("a", "z")),
-    "ascii": (("\0", "\x7f"),),
-    "blank": (("\t", "\t"), (" ", " ")),
-    "cntrl": (("\0", "\x1f"), ("\x7f", "\x7f")),
-    "digit": (("0", "9"),),
-    "graph": (("!", "~"),),
-    "lower": (("a", "z"),),
-    "print": ((" ", "~"),),
-    "punct": (("!", "/"), (":", "@"), ("[", "`"), ("{", "~")),
-    "space": (("\t", "\r"), (" ", " ")),
-    "upper": (("A", "Z"),),
-    "word": (("0", "9"), ("A", "Z"), ("_", "_"), ("a", "z")),
-    "xdigit": (("0", "9"), ("A", "F"), ("a", "f")),
-}
-_CONTROLS: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_CATEGORIES: Final = frozenset(
-    [
-        "C",
-        "Cc",
-        "Cf",
-        "Co",
-        "Cs",
-        "L",
-        "Ll",
-        "Lm",
-        "Lo",
-        "Lt",
-        "Lu",
-        "M",
-        "Mc",
-        "Me",
-        "Mn",
-        "N",
-        "Nd",
-        "Nl",
-        "No",
-        "P",
-        "Pc",
-        "Pd",
-        "Pe",
-        "Pf",
-        "Pi",
-        "Po",
-        "Ps",
-        "S",
-        "Sc",
-        "Sk",
-        "Sm",
-        "So",
-        "Z",
-        "Zl",
-        "Zp",
-        "Zs",
-    ]
-)
-
-
-def _complement(ranges: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    out, low = [], 0
-    for first, last in sorted(ranges):
-        if ord(first) > low:
-            out.append((chr(low), chr(ord(first) - 1)))
-        low = ord(last) + 1
-    if low <= 0x10FFFF:
-        out.append((chr(low), "\U0010ffff"))
-    return tuple(out)
 
 
 def parse_regex(pattern: str, *, dot_all: bool = False) -> tuple[Node, tuple[str, ...]]:
@@ -257,7 +130,7 @@ class _Parser:
             return self._escape()
         self.position += 1
         if char == ".":
-            return [_ANY if self.flags["s"] else CharClass((("\n", "\n"),), is_negated=True)]
+            return [ANY if self.flags["s"] else CharClass((("\n", "\n"),), is_negated=True)]
         if char in "^$":
             return [Assertion(("(?m)" if self.flags["m"] else "") + char)]
         return [self._literal(char)]
@@ -339,9 +212,9 @@ class _Parser:
     def _named_class(self) -> CharClass | None:
         r"""Return the class of \d, \pL and their like, if one stands here."""
         following = self.text[self.position + 1 : self.position + 2]
-        if following and following.lower() in _PERL:
+        if following and following.lower() in PERL:
             self.position += 2
-            return CharClass(_PERL[following.lower()], is_negated=following.isupper())
+            return CharClass(PERL[following.lower()], is_negated=following.isupper())
         if following not in ("p", "P"):
             return None
         start = self.position
@@ -354,7 +227,7 @@ class _Parser:
             name, self.position = self.text[start + 2 : start + 3], start + 3
         is_negated = (following == "P") != name.startswith("^")
         name = name.removeprefix("^")
-        if name not in _CATEGORIES:
+        if name not in CATEGORIES:
             raise Re2Error(f"invalid character class range: `{self.text[start : self.position]}`")
         return CharClass((), ((name, is_negated),))
 
@@ -364,8 +237,8 @@ class _Parser:
         if not char:
             raise Re2Error("trailing backslash at end of expression: ``")
         self.position += 2
-        if char in _CONTROLS:
-            return _CONTROLS[char]
+        if char in CONTROLS:
+            return CONTROLS[char]
         if char.isascii() and not char.isalnum():
             return char
         if char == "x":
@@ -408,7 +281,7 @@ class _Parser:
                 continue
             named = self._named_class() if self._peek() == "\\" else None
             if named is not None:
-                ranges += _complement(named.ranges) if named.is_negated else named.ranges
+                ranges += complement(named.ranges) if named.is_negated else named.ranges
                 categories += named.categories
                 continue
             ranges.append(self._range(start))
@@ -422,10 +295,10 @@ class _Parser:
         if end < 0:
             return False
         name = self.text[self.position + 2 : end]
-        found = _POSIX.get(name.removeprefix("^"))
+        found = POSIX.get(name.removeprefix("^"))
         if found is None:
             raise Re2Error(f"invalid character class range: `{self.text[self.position : end + 2]}`")
-        ranges += _complement(found) if name.startswith("^") else found
+        ranges += complement(found) if name.startswith("^") else found
         self.position = end + 2
         return True
 

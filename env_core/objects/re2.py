@@ -11,17 +11,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from env_core.objects._re2_parser import (
+from env_core.objects._re2_nodes import (
     Alternation,
     Assertion,
     CharClass,
     Concatenation,
     Group,
     Node,
-    Re2Error,
     Repetition,
-    parse_regex,
 )
+from env_core.objects._re2_parser import Re2Error, parse_regex
 
 __all__ = ["Re2Error", "Regexp", "compiled"]
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
 from env_core.objects.gounquote import unquoted
-from env_core.observability.promql import _lexer as lexer
+from env_core.observability.promql import _tokens as tokens
 from env_core.observability.promql._errors import InvalidQuery, ParseError
-from env_core.observability.promql._lexer import Lexer, LexError, Token
+from env_core.observability.promql._lexer import Lexer, LexError
 from env_core.observability.promql._nodes import Duration, DurationExpr, Number, Span
 from env_core.observability.promql._numbers import (
     parse_duration_ms,
@@ -18,6 +18,7 @@ from env_core.observability.promql._numbers import (
     power,
     remainder,
 )
+from env_core.observability.promql._tokens import Token
 
 Made = TypeVar("Made")
 
@@ -62,9 +63,9 @@ class DurationParser:
     def take(self) -> Token:
         """Return the next word and go on."""
         token = self.peek()
-        if token.kind != lexer.EOF:
+        if token.kind != tokens.EOF:
             self._next = None
-        if token.kind in ("}", ")", "]", lexer.DURATION, lexer.NUMBER):
+        if token.kind in ("}", ")", "]", tokens.DURATION, tokens.NUMBER):
             self.last_end = token.end
         return token
 
@@ -109,7 +110,7 @@ class DurationParser:
         """Return the number or duration that a word is."""
         span = Span(token.position, token.end)
         try:
-            if token.kind == lexer.DURATION:
+            if token.kind == tokens.DURATION:
                 return Number(value=parse_duration_ms(token.text) / 1000, is_duration=True, span=span)
         except ValueError as problem:
             raise ParseError(self.query, token.position, str(problem)) from None
@@ -130,7 +131,7 @@ class DurationParser:
     def offset_duration(self) -> Duration:
         """Read what follows `offset`: one number, or an expression in parentheses."""
         token = self.peek()
-        if token.kind in (lexer.NUMBER, lexer.DURATION):
+        if token.kind in (tokens.NUMBER, tokens.DURATION):
             return self._in_range(self.number(self.take()), token)
         if token.kind in ("+", "-"):
             self.take()
@@ -159,7 +160,7 @@ class DurationParser:
 
     def _duration_operand(self) -> Duration:
         token = self.peek()
-        if token.kind in (lexer.NUMBER, lexer.DURATION):
+        if token.kind in (tokens.NUMBER, tokens.DURATION):
             return self._in_range(self.number(self.take()), token)
         if token.kind in ("+", "-"):
             self.take()

@@ -5,101 +5,27 @@ Source: github.com/prometheus/prometheus promql/parser/lex.go; texts recorded in
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from env_core.objects.goformat import quoted_rune, rune_text
 from env_core.observability.promql._numbers import quote
-
-EOF: Final = "end of input"
-ERROR: Final = "error"
-IDENTIFIER: Final = "identifier"
-METRIC_IDENTIFIER: Final = "metric identifier"
-STRING: Final = "string"
-NUMBER: Final = "number"
-DURATION: Final = "duration"
-
-OPERATOR_WORDS: Final = frozenset(("and", "or", "unless", "atan2"))
-AGGREGATORS: Final = frozenset(
-    [
-        "sum",
-        "avg",
-        "count",
-        "min",
-        "max",
-        "group",
-        "stddev",
-        "stdvar",
-        "topk",
-        "bottomk",
-        "count_values",
-        "quantile",
-        "limitk",
-        "limit_ratio",
-    ]
+from env_core.observability.promql._tokens import (
+    DURATION,
+    DURATION_WORDS,
+    EOF,
+    IDENTIFIER,
+    METRIC_IDENTIFIER,
+    NUMBER,
+    STRING,
+    WORDS,
+    Token,
 )
-KEYWORDS: Final = frozenset(
-    [
-        "offset",
-        "smoothed",
-        "anchored",
-        "by",
-        "without",
-        "on",
-        "ignoring",
-        "group_left",
-        "group_right",
-        "fill",
-        "fill_left",
-        "fill_right",
-        "bool",
-    ]
-)
-PREPROCESSORS: Final = frozenset(("start", "end", "step", "range", "max_of", "min_of"))
-WORDS: Final = OPERATOR_WORDS | AGGREGATORS | KEYWORDS | PREPROCESSORS
-_DURATION_WORDS: Final = frozenset(("step", "range", "max_of", "min_of"))
-_OPERATORS: Final = (
-    frozenset(["-", "+", "*", "%", "/", "==", "!=", "<=", "<", ">=", ">", "</", ">/", "=~", "!~", "^", "@"])
-    | OPERATOR_WORDS
-)
-_CLASSES: Final = frozenset((EOF, ERROR, IDENTIFIER, METRIC_IDENTIFIER, STRING, NUMBER, DURATION))
 
 _SPACES: Final = " \t\n\r"
 _DIGITS: Final = "0123456789"
 _ALPHA: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _ALNUM: Final = _ALPHA | frozenset(_DIGITS)
 _ESCAPE_LENGTHS: Final = {"x": (2, 16, 255), "u": (4, 16, 0x10FFFF), "U": (8, 16, 0x10FFFF)}
-
-
-class Token(NamedTuple):
-    """A word. `kind` is one of the classes above, or the word's own canonical text ("by", "(", "==")."""
-
-    kind: str
-    position: int
-    text: str
-
-    @property
-    def end(self) -> int:
-        """The position after it."""
-        return self.position + len(self.text)
-
-    def described(self) -> str:
-        """Return how an error names the word."""
-        if self.kind == EOF:
-            return EOF
-        if self.kind in _CLASSES:
-            return f"{self.kind} {self._shown()}"
-        return self._shown()
-
-    def _shown(self) -> str:
-        if self.kind in (IDENTIFIER, METRIC_IDENTIFIER):
-            return quote(self.text)
-        if self.kind in KEYWORDS:
-            return f"<{self.text}>"
-        if self.kind in _OPERATORS:
-            return f"<op:{self.text}>"
-        if self.kind in AGGREGATORS:
-            return f"<aggr:{self.text}>"
-        return f"{quote(self.text[:10])}..." if len(self.text) > 10 else quote(self.text)
 
 
 class LexError(Exception):
@@ -236,7 +162,7 @@ class Lexer:
         while self._input[end : end + 1] in _ALPHA and end < len(self._input):
             end += 1
         word = self._input[self._position : end].lower()
-        return self._token(word, end - self._position) if word in _DURATION_WORDS else None
+        return self._token(word, end - self._position) if word in DURATION_WORDS else None
 
     def _in_range(self) -> Token:
         char, following = self._peek(), self._peek(1)

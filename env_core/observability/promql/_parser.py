@@ -9,18 +9,16 @@ tests/golden/promql.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from env_core.objects.re2 import Re2Error, compiled
-from env_core.observability.promql import _lexer as lexer
+from env_core.observability.promql import _tokens as tokens
 from env_core.observability.promql._checking import check, check_matchers
-from env_core.observability.promql._durations import DurationParser
 from env_core.observability.promql._errors import ParseError
 from env_core.observability.promql._labels import NAME
-from env_core.observability.promql._lexer import Token
+from env_core.observability.promql._modifiers import ModifierParser
 from env_core.observability.promql._nodes import (
     SCALAR,
     SET_OPERATORS,
@@ -32,18 +30,16 @@ from env_core.observability.promql._nodes import (
     Expr,
     Matcher,
     Matching,
-    MatrixSelector,
-    Moment,
     Number,
     Paren,
     Span,
     String,
-    Subquery,
     Unary,
     VectorSelector,
 )
 from env_core.observability.promql._numbers import quote
 from env_core.observability.promql._signatures import FUNCTIONS
+from env_core.observability.promql._tokens import Token
 
 _LEVELS: Final = {
     "or": 1,
@@ -58,8 +54,8 @@ _DEPTH_MAX: Final = 120
 """Ours: Prometheus's stack is its own, Python's is not."""
 
 _METRIC_WORDS: Final = (
-    lexer.AGGREGATORS
-    | lexer.PREPROCESSORS
+    tokens.AGGREGATORS
+    | tokens.PREPROCESSORS
     | frozenset(
         (
             "and",
@@ -75,10 +71,9 @@ _METRIC_WORDS: Final = (
             "fill_right",
         )
     )
-    | {lexer.IDENTIFIER, lexer.METRIC_IDENTIFIER}
+    | {tokens.IDENTIFIER, tokens.METRIC_IDENTIFIER}
 )
-_LABEL_WORDS: Final = (lexer.WORDS - {"without"}) | {lexer.IDENTIFIER, lexer.METRIC_IDENTIFIER}
-_RANGE_EXPECTED: Final = "number, duration, step(), or range()"
+_LABEL_WORDS: Final = (tokens.WORDS - {"without"}) | {tokens.IDENTIFIER, tokens.METRIC_IDENTIFIER}
 
 
 @lru_cache(maxsize=1024)
@@ -104,17 +99,17 @@ def parse_selector(text: str) -> VectorSelector:
     return _Parser(text).whole_selector()
 
 
-class _Parser(DurationParser):
+class _Parser(ModifierParser):
     def __init__(self, query: str) -> None:
         super().__init__(query)
         self._depth = 0
 
     def whole(self) -> Expr:
         """Return the expression that is the whole query."""
-        if self.peek().kind == lexer.EOF:
+        if self.peek().kind == tokens.EOF:
             raise ParseError(self.query, 0, "no expression found in input")
         expr = self.expression(0)
-        if self.peek().kind != lexer.EOF:
+        if self.peek().kind != tokens.EOF:
             raise self.unexpected()
         return expr
 
@@ -123,7 +118,7 @@ class _Parser(DurationParser):
         if self.peek().kind not in _METRIC_WORDS and self.peek().kind != "{":
             raise self.unexpected()
         selector = self._selector(self.take())
-        if self.peek().kind != lexer.EOF:
+        if self.peek().kind != tokens.EOF:
             raise self.unexpected()
         check_matchers(self.query, selector)
         return selector
@@ -180,7 +175,7 @@ class _Parser(DurationParser):
             self.expect("(")
             if self.peek().kind in ("+", "-"):
                 self.take()
-            if self.peek().kind not in (lexer.NUMBER, lexer.DURATION):
+            if self.peek().kind not in (tokens.NUMBER, tokens.DURATION):
                 raise self.unexpected()
             self.number(self.take())
             self.expect(")")
@@ -196,23 +191,23 @@ class _Parser(DurationParser):
         while True:
             kind = self.peek().kind
             if kind == "[":
-                expr = self._range(expr, self.take())
+                expr = self.range_of(expr, self.take())
             elif kind == "offset":
                 self.take()
-                expr = self._offset(expr)
+                expr = self.offset_of(expr)
             elif kind == "@":
                 self.take()
-                expr = self._at(expr)
+                expr = self.at_of(expr)
             elif kind in ("anchored", "smoothed"):
-                expr = self._extended(expr, self.take())
+                expr = self.extended(expr, self.take())
             else:
                 return expr
 
     def _primary(self, token: Token) -> Expr:
         kind = token.kind
-        if kind in (lexer.NUMBER, lexer.DURATION):
+        if kind in (tokens.NUMBER, tokens.DURATION):
             return self.number(token)
-        if kind == lexer.STRING:
+        if kind == tokens.STRING:
             return String(value=self.unquoted(token), span=Span(token.position, token.end))
         if kind == "(":
             inner = self.expression(0)
@@ -220,9 +215,9 @@ class _Parser(DurationParser):
             return Paren(expr=inner, span=Span(token.position, closing.end), type=inner.type)
         if kind == "{":
             return self._selector(token)
-        if kind in lexer.AGGREGATORS and self.peek().kind in ("(", "by", "without"):
+        if kind in tokens.AGGREGATORS and self.peek().kind in ("(", "by", "without"):
             return self.inside("aggregation", "", lambda: self._aggregate(token))
-        if (kind == lexer.IDENTIFIER or kind in lexer.PREPROCESSORS) and self.peek().kind == "(":
+        if (kind == tokens.IDENTIFIER or kind in tokens.PREPROCESSORS) and self.peek().kind == "(":
             return self._call(token)
         if kind in _METRIC_WORDS:
             return self._selector(token)
@@ -295,7 +290,7 @@ class _Parser(DurationParser):
         names: list[str] = []
         while self.peek().kind != ")":
             token = self.peek()
-            if token.kind == lexer.STRING:
+            if token.kind == tokens.STRING:
                 name = self.unquoted(token)
             elif token.kind in _LABEL_WORDS:
                 name = token.text
@@ -343,18 +338,18 @@ class _Parser(DurationParser):
 
     def _matcher(self) -> Matcher:
         token = self.peek()
-        if token.kind not in (lexer.IDENTIFIER, lexer.STRING):
+        if token.kind not in (tokens.IDENTIFIER, tokens.STRING):
             raise self.unexpected(context="label matching", expected='identifier or "}"')
         self.take()
-        name = self.unquoted(token) if token.kind == lexer.STRING else token.text
+        name = self.unquoted(token) if token.kind == tokens.STRING else token.text
         operator = self.peek().kind
         if operator not in ("=", "!=", "=~", "!~"):
-            if token.kind == lexer.STRING:
+            if token.kind == tokens.STRING:
                 return Matcher(NAME, "=", name)
             raise self.unexpected(context="label matching", expected="label matching operator")
         self.take()
         literal = self.peek()
-        if literal.kind != lexer.STRING:
+        if literal.kind != tokens.STRING:
             raise self.unexpected(context="label matching", expected="string")
         self.take()
         value = self.unquoted(literal)
@@ -365,102 +360,8 @@ class _Parser(DurationParser):
                 raise ParseError(self.query, token.position, str(problem)) from None
         return Matcher(name, operator, value)
 
-    def _range(self, expr: Expr, bracket: Token) -> Expr:
-        span = self.inside("subquery or range selector", _RANGE_EXPECTED, self.positive_duration)
-        closing = self.peek()
-        if closing.kind == "]":
-            self.take()
-            return self._matrix(expr, span, bracket, closing)
-        if closing.kind != ":":
-            raise self.unexpected(context="subquery or range", expected='":" or "]"')
-        self.take()
-        step = None
-        if self.peek().kind != "]":
-            expected = f'{_RANGE_EXPECTED.replace(", or", ",")}, or "]"'
-            step = self.inside("subquery selector", expected, self.positive_duration)
-            if self.peek().kind != "]":
-                raise self.unexpected(context="subquery selector", expected='"]"')
-        closing = self.take()
-        return Subquery(expr=expr, range=span, step=step, span=Span(expr.span.start, closing.end))
 
-    def _matrix(self, expr: Expr, span: Number | object, bracket: Token, closing: Token) -> Expr:
-        problem = ""
-        if not isinstance(expr, VectorSelector):
-            problem = "ranges only allowed for vector selectors"
-        elif expr.moment.offset is not None:
-            problem = "no offset modifiers allowed before range"
-        elif expr.moment != Moment():
-            problem = "no @ modifiers allowed before range"
-        if problem or not isinstance(expr, VectorSelector):
-            raise ParseError(self.query, bracket.position, problem)
-        return MatrixSelector(selector=expr, range=span, span=Span(expr.span.start, closing.end))  # type: ignore[arg-type]
-
-    # Modifiers
-
-    def _offset(self, expr: Expr) -> Expr:
-        offset = self.inside("offset", _RANGE_EXPECTED, self.offset_duration)
-        moment = self._moment_of(expr, "offset modifier must be preceded by an instant vector selector or range "
-                                 "vector selector or a subquery")  # fmt: skip
-        if moment.offset is not None:
-            raise ParseError(self.query, expr.span.start, "offset may not be set multiple times")
-        if isinstance(offset, Number) and offset.value == 0:
-            return expr
-        return self._with_moment(expr, replace(moment, offset=offset))
-
-    def _at(self, expr: Expr) -> Expr:
-        at_ms, edge = self.inside("@", "timestamp", lambda: self._timestamp(expr))
-        moment = self._moment_of(expr, "@ modifier must be preceded by an instant vector selector or range "
-                                 "vector selector or a subquery")  # fmt: skip
-        if moment.at_ms is not None or moment.at_edge:
-            raise ParseError(self.query, expr.span.start, "@ <timestamp> may not be set multiple times")
-        return self._with_moment(expr, replace(moment, at_ms=at_ms, at_edge=edge))
-
-    def _timestamp(self, expr: Expr) -> tuple[int | None, str]:
-        token = self.take()
-        if token.kind in ("start", "end"):
-            self.expect("(")
-            self.expect(")")
-            return None, token.kind
-        sign = -1 if token.kind == "-" else 1
-        if token.kind in ("+", "-"):
-            token = self.take()
-        if token.kind not in (lexer.NUMBER, lexer.DURATION):
-            raise self.unexpected(token)
-        seconds = sign * self.number(token).value
-        if not math.isfinite(seconds) or abs(seconds) >= 2**63:
-            text = "NaN" if math.isnan(seconds) else f"{seconds:+f}".replace("inf", "Inf")
-            text = text if not math.isfinite(seconds) else f"{seconds:f}"
-            raise ParseError(self.query, expr.span.start, f"timestamp out of bounds for @ modifier: {text}")
-        return math.floor(seconds * 1000 + 0.5) if seconds >= 0 else -math.floor(-seconds * 1000 + 0.5), ""
-
-    def _extended(self, expr: Expr, word: Token) -> Expr:
-        place = expr.span.start
-        if isinstance(expr, Subquery):
-            raise ParseError(self.query, place, f"{word.kind} modifier is not supported for subqueries")
-        selector = expr.selector if isinstance(expr, MatrixSelector) else expr
-        if not isinstance(selector, VectorSelector):
-            raise ParseError(self.query, place, f"{word.kind} modifier not implemented")
-        if selector.extension and selector.extension != word.kind:
-            raise ParseError(self.query, place, "anchored and smoothed modifiers cannot be used together")
-        selector = replace(selector, extension=word.kind)
-        return replace(expr, selector=selector) if isinstance(expr, MatrixSelector) else selector
-
-    def _moment_of(self, expr: Expr, problem: str) -> Moment:
-        if isinstance(expr, MatrixSelector):
-            return expr.selector.moment
-        if isinstance(expr, (VectorSelector, Subquery)):
-            return expr.moment
-        raise ParseError(self.query, expr.span.start, problem)
-
-    def _with_moment(self, expr: Expr, moment: Moment) -> Expr:
-        span = Span(expr.span.start, self.last_end)
-        if isinstance(expr, MatrixSelector):
-            return replace(expr, selector=replace(expr.selector, moment=moment), span=span)
-        assert isinstance(expr, (VectorSelector, Subquery))
-        return replace(expr, moment=moment, span=span)
-
-
-_OPERAND_STARTS: Final = frozenset(("(", "{", "+", "-", lexer.NUMBER, lexer.DURATION, lexer.STRING))
+_OPERAND_STARTS: Final = frozenset(("(", "{", "+", "-", tokens.NUMBER, tokens.DURATION, tokens.STRING))
 
 
 def _signed(sign: Token, inner: Expr) -> Expr:
