@@ -25,6 +25,8 @@ from env_core.world import Object
 RESOURCE = "horizontalpodautoscalers.autoscaling"
 SYNC_MS = 15_000
 """Source: kube-controller-manager --horizontal-pod-autoscaler-sync-period."""
+_LOOK_MS = 30
+"""What a look takes, by which the next one is later: recorded periods are that much longer than the period asked for."""
 _DUE, _PAST, _SELECTORS = "due", "past", "selectors"
 _WHOLE_TYPES = ("Object", "External")
 
@@ -121,7 +123,7 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
     due_ms = due.get(key)
     if due_ms is not None and now_ms < due_ms:
         return Requeue(due_ms - now_ms)
-    due[key] = now_ms + SYNC_MS
+    due[key] = now_ms + SYNC_MS + _LOOK_MS
     review = _Review(component, key, hpa)
     try:
         _look(review)
@@ -129,7 +131,7 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
     except StatusError:
         # A conflict, or a namespace that goes: the next look sees what has become of it.
         pass
-    return Requeue(SYNC_MS)
+    return Requeue(SYNC_MS + _LOOK_MS)
 
 
 def _look(review: _Review) -> None:

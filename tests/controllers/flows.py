@@ -115,7 +115,7 @@ class Replay:
         self.kubelet = ScriptKubelet(self.world, script)
         self.world.server.views = {"nodes": self.kubelet.heartbeat}
         self.scheduler = RecordedScheduler(self.world, script)
-        self.metrics = MetricsStub(self.world, is_served=name != "hpa-no-api")
+        self.metrics = MetricsStub(self.world, is_served=self.flow["id"] != "hpa-no-api")
         self.world.server.metrics = self.metrics
         nodes = self.flow["nodes"] or [{"node": f"node-{index}", "args": {}} for index in range(3)]
         for row in nodes:
