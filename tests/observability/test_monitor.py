@@ -170,6 +170,20 @@ def test_promql_prints_as_promtool_does():
     assert failed.stderr == f"query error: bad_data: {problem}\n"
 
 
+def test_promtool_checks_rules_and_metrics():
+    cluster = watched()
+    rules = "groups: [{name: a, rules: [{record: b, expr: up}]}]"
+    line = f"echo '{rules}' > rules.yml; promtool check rules rules.yml"
+    assert run(cluster, line) == "Checking rules.yml\n  SUCCESS: 1 rules found\n\n"
+    shell = Terminal(cluster, ADMIN, namespace="tron")
+    output = shell.run("echo 'g_ms 1' | promtool check metrics", lambda _argv: None, 1_000)
+    assert output.exit_code == 3
+    problems = ["g_ms metric names should not contain abbreviated units", "g_ms no help text"]
+    assert output.stderr.splitlines() == problems
+    output = shell.run("promtool check rules nowhere.yml", lambda _argv: None, 1_000)
+    assert (output.exit_code, output.stdout) == (1, "Checking nowhere.yml\n")
+
+
 def test_asking_changes_nothing():
     cluster = watched()
     before = cluster.digest(), cluster.store.revision, cluster.now_ms
