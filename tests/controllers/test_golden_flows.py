@@ -18,6 +18,7 @@ FLOORS = {
     "ns-": (22, 23),
     "quota": (26, 26),
     "rc-": (7, 7),
+    "hpa-": (202, 214),  # of 203 and 214
     "apply-deploy": (19, 4),  # of 19 and 18
     "node-": (92, 86),  # of 120 and 148; those with DaemonSets and StatefulSets are missing
 }
