@@ -10,7 +10,14 @@ from typing import Any
 
 from env_core.sim.timefmt import parse_ms
 from tests.golden.normalise import (
-    CLUSTER_IP, JWT, PEM, TIME, TOKEN_VOLUME, UID, Value, klog_header,
+    CLUSTER_IP,
+    JWT,
+    PEM,
+    TIME,
+    TOKEN_VOLUME,
+    UID,
+    Value,
+    klog_header,
 )
 
 _FOREIGN_FREE = ("default", "kube-system", "kube-public", "kube-node-lease")
@@ -41,7 +48,9 @@ def shows_other_namespaces(case: Value, state: Value, own: str) -> bool:
     return bool(shown - known)
 
 
-_LISTED_EVENT = re.compile(r"^(?:\S+ +)?(?:(\d+)m)?(\d+)s(?: \(x\d+ over \S+\))? +(?:Normal|Warning) ", re.MULTILINE)
+_LISTED_EVENT = re.compile(
+    r"^(?:\S+ +)?(?:(\d+)m)?(\d+)s(?: \(x\d+ over \S+\))? +(?:Normal|Warning) ", re.MULTILINE
+)
 _DESCRIBED_EVENT = re.compile(r"^  (?:Normal|Warning) +\S+ +(?:(\d+)m)?(\d+)s(?: |$)", re.MULTILINE)
 _LAST_TIME = re.compile(r"lastTimestamp\"?: \"(2\S+Z)\"")
 
@@ -58,7 +67,9 @@ def shows_what_came_later(case: Value, record: Value) -> bool:
         return True
     snapshot_ms, at_ms = record["snapshot_t_ms"], case["t_ms"]
     ages = [*_LISTED_EVENT.findall(text), *_DESCRIBED_EVENT.findall(text)]
-    if any(at_ms - (int(minutes or 0) * 60 + int(seconds) + 1) * 1000 >= snapshot_ms for minutes, seconds in ages):
+    if any(
+        at_ms - (int(minutes or 0) * 60 + int(seconds) + 1) * 1000 >= snapshot_ms for minutes, seconds in ages
+    ):
         return True
     is_about_events = argv[:1] == ["events"] or bool(words & {"events", "event", "ev"})
     taken_ms = parse_ms(record["start"]) + snapshot_ms
@@ -192,7 +203,9 @@ def without_prose(text: Value) -> Value:
     return {**interface_of(text), "commands": commands}
 
 
-_DEADLINE = re.compile(r'^E<klog> reflector\.go:\d+\] "Failed to watch" err="context deadline exceeded".*\n', re.MULTILINE)
+_DEADLINE = re.compile(
+    r'^E<klog> reflector\.go:\d+\] "Failed to watch" err="context deadline exceeded".*\n', re.MULTILINE
+)
 _AGE = re.compile(r"(, age: (?:\d+h)?(?:\d+m)?)[\d.]+m?s$", re.MULTILINE)
 
 
@@ -214,5 +227,3 @@ def facts(argv: list[str], result: tuple[int, str, str]) -> tuple[int, Any, Any]
     keep = interface_of if argv[:1] == ["explain"] else without_prose
     stdout, stderr = (keep(in_any_order(argv, text)) for text in texts)
     return exit_code, stdout, stderr
-
-
