@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 
 from tests.golden import argv, frozen_worlds, live_kubectl
-from tests.golden.argv_templates import TEMPLATES
 from tests.golden.live_kubectl import Case, Outcome
 
 NOW_MS = 1_767_225_600_000
@@ -41,13 +40,13 @@ def test_the_same_seed_gives_the_same_lines_and_another_one_others() -> None:
 def test_a_round_uses_every_template() -> None:
     world = frozen_worlds.frozen("web", 2_850, NOW_MS)
     count = 56
-    turns = -(-len(TEMPLATES) // count)
+    turns = -(-len(argv.TEMPLATES) // count)
     drawn = [
         line.template
         for turn in range(turns)
         for line in argv.lines(world.state, world.namespace, seed=1, turn=turn, count=count)
     ]
-    assert set(drawn) == set(TEMPLATES)
+    assert set(drawn) == set(argv.TEMPLATES)
 
 
 def test_a_command_leaves_its_world_as_it_was() -> None:

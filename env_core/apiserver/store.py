@@ -89,7 +89,8 @@ class Store:
     """
 
     __slots__ = (
-        "_buckets", "_index", "_last", "_log", "_old_log", "_old_stamps", "_owned", "_stamps", "_writes", "revision", "subscriber",
+        "_buckets", "_index", "_last", "_log", "_old_log", "_old_stamps", "_owned", "_stamps", "_writes", "revision",
+        "subscriber",
     )  # fmt: skip
 
     def __init__(self) -> None:

@@ -105,10 +105,6 @@ def _by_resource(
 ) -> Proposal:
     is_raw = wanted.get("averageValue") is not None
     prefix = f"failed to get {resource} {'usage' if is_raw else 'utilization'}: "
-    if not is_raw and wanted.get("averageUtilization") is None:
-        raise MetricError(
-            "invalid resource metric source: neither an average utilization nor an average value"
-        )
     try:
         metrics = _pod_metrics(component, target, resource, container)
     except MetricError as error:
@@ -177,7 +173,9 @@ def _object(_component: Component, target: Target, metric: Object) -> Computed:
     described = source["describedObject"]
     about = f"{described['kind']} {target.namespace}/{described['name']}"
     text = f"unable to get metric {source['metric']['name']} on {about}: {_NO_CUSTOM}"
-    raise MetricFailed("FailedGetObjectMetric", text, f"failed to get object metric value: {text}")
+    is_average = source["target"].get("averageValue") is not None
+    more = f"failed to get {source['metric']['name']} object metric: " if is_average else ""
+    raise MetricFailed("FailedGetObjectMetric", text, f"failed to get object metric value: {more}{text}")
 
 
 def _external(_component: Component, target: Target, metric: Object) -> Computed:
@@ -190,7 +188,9 @@ def _external(_component: Component, target: Target, metric: Object) -> Computed
         f"unable to get external metric {target.namespace}/{name}/{shown}: "
         f"unable to fetch metrics from external metrics API: {problem}"
     )
-    whole = f"failed to get {name} external metric value: failed to get {name} external metric: {text}"
+    is_average = source["target"].get("averageValue") is not None
+    more = f"{name} external metric" if is_average else f"external metric {name}"
+    whole = f"failed to get {name} external metric value: failed to get {more}: {text}"
     raise MetricFailed("FailedGetExternalMetric", text, whole)
 
 

@@ -1,7 +1,8 @@
 """How many replicas a metric asks for.
 
 Source: k8s.io/kubernetes pkg/controller/podautoscaler/replica_calculator.go; tests/golden/l0/hpa_math.jsonl.gz.
-Quantities are in thousandths.
+Quantities are in thousandths. `value_replicas` and `average_replicas` are for custom and external metrics, whose APIs no
+simulated program serves (`_hpa_metrics` says so); their arithmetic is recorded with the rest.
 """
 
 from __future__ import annotations

@@ -5,15 +5,14 @@ Source: k8s.io/kubernetes pkg/controller/job indexed_job_utils.go; tests/golden/
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+from env_core.objects.goint import INT32_MAX, IntegerError, atoi
+
 INDEX = "batch.kubernetes.io/job-completion-index"
 FAILURES = "batch.kubernetes.io/job-index-failure-count"
 IGNORED_FAILURES = "batch.kubernetes.io/job-index-ignored-failure-count"
-_INT32_MAX = 2**31 - 1
 
 
 class Interval(NamedTuple):
@@ -68,21 +67,27 @@ def parse_indexes(text: str, completions: int) -> Indexes:
     found: list[Interval] = []
     for part in text.split(",") if text else ():
         limits = part.split("-")
-        if not _INTEGER.fullmatch(limits[0]):
+        first = _number(limits[0])
+        if first is None:
             continue
-        first = int(limits[0])
         if first >= completions:
             break
-        last = first
-        if len(limits) > 1:
-            if not _INTEGER.fullmatch(limits[1]):
-                continue
-            last = min(int(limits[1]), completions - 1)
+        last = first if len(limits) == 1 else _number(limits[1])
+        if last is None:
+            continue
+        last = min(last, completions - 1)
         if found and found[-1].last == first - 1:
             found[-1] = Interval(found[-1].first, last)
         else:
             found.append(Interval(first, last))
     return Indexes(found)
+
+
+def _number(text: str) -> int | None:
+    try:
+        return atoi(text)
+    except IntegerError:
+        return None
 
 
 def first_free(taken: Indexes, count: int, completions: int) -> list[int]:
@@ -98,16 +103,14 @@ def first_free(taken: Indexes, count: int, completions: int) -> list[int]:
 
 def index_of(annotations: Mapping[str, str]) -> int | None:
     """Return a pod's completion index, None if it has none that is valid."""
-    text = annotations.get(INDEX, "")
-    number = int(text) if _INTEGER.fullmatch(text) else -1
-    return number if number >= 0 else None
+    number = _number(annotations.get(INDEX, ""))
+    return number if number is not None and number >= 0 else None
 
 
 def failure_count(annotations: Mapping[str, str], key: str = FAILURES) -> int:
     """Return how often an index had failed before a pod, 0 if that is not said or no 32-bit number."""
-    text = annotations.get(key, "")
-    number = int(text) if _INTEGER.fullmatch(text) else 0
-    return number if 0 <= number <= _INT32_MAX else 0
+    number = _number(annotations.get(key, ""))
+    return number if number is not None and 0 <= number <= INT32_MAX else 0
 
 
 def absolute_failure_count(annotations: Mapping[str, str]) -> int:

@@ -188,11 +188,11 @@ def _decided(review: _Review, scaled: _Scaled) -> _Decision | None:
         _NotComputed: with the text for the event.
     """
     current = scaled.replicas
+    review.status["currentMetrics"] = None
     was_scaled_to_zero = conditions.status_of({"status": review.status}, "ScaledToZero") == "True"
     if current == 0 and review.minimum != 0 and not was_scaled_to_zero:
         text = "scaling is disabled since the replica count of the target is zero"
         review.condition("ScalingActive", "False", "ScalingDisabled", text)
-        review.status["currentMetrics"] = None
         return None
     if current > review.maximum:
         return _Decision(review.maximum, "Current number of replicas above Spec.MaxReplicas")
@@ -280,7 +280,6 @@ def _target(review: _Review, scaled: _Scaled) -> Target:
 def _reject(review: _Review, reason: str, text: str) -> NoReturn:
     review.warn(reason, text)
     review.condition("ScalingActive", "False", reason, text)
-    review.status["currentMetrics"] = None
     raise _NotComputed(text)
 
 
@@ -319,7 +318,8 @@ def _rescale(review: _Review, scaled: _Scaled, decision: _Decision) -> bool:
     else:
         text = "the HPA controller did not scale the workload to zero"
         review.condition("ScaledToZero", "False", "NotScaledToZero", text)
-    review.remember(review.past().scaled(current, desired, review.now_ms))
+    if review.spec.get("behavior") is not None:
+        review.remember(review.past().scaled(current, desired, review.now_ms))
     review.status["lastScaleTime"] = rfc3339(review.now_ms)
     return True
 

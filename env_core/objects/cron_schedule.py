@@ -5,11 +5,11 @@ Source: github.com/robfig/cron/v3 parser.go, spec.go, constantdelay.go; tests/go
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from env_core.objects.goint import IntegerError, atoi
 from env_core.objects.time_zones import is_time_zone, utc_offset_s
 from env_core.sim.timefmt import DurationError, parse_go_duration
 
@@ -35,7 +35,6 @@ _EVERY = "@every "
 _ZONE_PREFIXES = ("TZ=", "CRON_TZ=")
 _YEARS_AHEAD_MAX = 5
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_number_match = re.compile(r"[-+]?[0-9]+").fullmatch
 
 
 class ScheduleError(ValueError):
@@ -160,10 +159,10 @@ def _range(part: str, low: int, high: int, known: dict[str, int]) -> tuple[range
 def _number(text: str, known: dict[str, int]) -> int:
     if text.lower() in known:
         return known[text.lower()]
-    if not _number_match(text):
-        why = f'strconv.Atoi: parsing "{text}": invalid syntax'
-        raise ScheduleError(f"failed to parse int from {text}: {why}")
-    number = int(text)
+    try:
+        number = atoi(text)
+    except IntegerError as error:
+        raise ScheduleError(f"failed to parse int from {text}: {error}") from None
     if number < 0:
         raise ScheduleError(f"negative number ({number}) not allowed: {text}")
     return number

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from functools import lru_cache
-from typing import Final
 
+from env_core.objects.goint import INT32_MAX, IntegerError, atoi
 from env_core.objects.problems import quoted
-
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_INT64_MAX: Final = 2**63 - 1
-_INT32_MAX: Final = 2**31 - 1
 
 
 class IntOrPercentError(ValueError):
@@ -23,10 +18,11 @@ def parse_int_or_string(text: str) -> int | str:
 
     Source: k8s.io/apimachinery pkg/util/intstr Parse; tests/golden/l0/int_or_percent.
     """
-    if _INTEGER.fullmatch(text) is None:
+    try:
+        number = atoi(text)
+    except IntegerError:
         return text
-    number = int(text)
-    return number if -_INT32_MAX - 1 <= number <= _INT32_MAX else text
+    return number if -INT32_MAX - 1 <= number <= INT32_MAX else text
 
 
 def scaled_value(value: int | str, total: int, round_up: bool) -> int:
@@ -48,14 +44,8 @@ def _percent(text: str) -> int:
     if not text.endswith("%"):
         raise IntOrPercentError("invalid value for IntOrString: invalid type: string is not a percentage")
     digits = text.removesuffix("%")
-    reason = ""
-    if _INTEGER.fullmatch(digits) is None:
-        reason = "invalid syntax"
-    elif not -_INT64_MAX - 1 <= int(digits) <= _INT64_MAX:
-        reason = "value out of range"
-    if reason:
-        raise IntOrPercentError(
-            f"invalid value for IntOrString: invalid value {quoted(text)}: "
-            f"strconv.Atoi: parsing {quoted(digits)}: {reason}"
-        )
-    return int(digits)
+    try:
+        return atoi(digits)
+    except IntegerError as error:
+        text = f"invalid value for IntOrString: invalid value {quoted(text)}: {error}"
+        raise IntOrPercentError(text) from None

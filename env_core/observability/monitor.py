@@ -16,12 +16,14 @@ from env_core.dataplane.network import Network
 from env_core.observability._default_rules import DEFAULT_RULES
 from env_core.observability.prometheus import Answer, Api
 from env_core.observability.prometheus._evaluation import GroupEvaluation, Written
+from env_core.observability.prometheus._federation import PATH, federated
 from env_core.observability.prometheus._rulefiles import Group, RuleFileError, load
 from env_core.observability.prometheus._rulestate import EvaluatedRules
 from env_core.observability.promql import Matcher, Series
-from env_core.observability.series import ClusterSource
+from env_core.observability.series import SCRAPE_MS, ClusterSource
 from env_core.programs import Runtime
 from env_core.sim.loop import EventLoop
+from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
 RULES_NAMESPACE: Final = "monitoring"
@@ -101,17 +103,47 @@ class Monitor:
         self._loop = loop
 
     def answer(self, path: str, form: str) -> Answer:
-        """Answer a request for a path under /api/v1/, with its URL-encoded parameters."""
+        """Answer a request for a path under /api/v1/ or for /federate, with its URL-encoded parameters."""
         now_ms = self._loop.now_ms
         series = ClusterSource(self._store, self._runtime, self._network, now_ms)
         evaluated = _Evaluated(series, self._groups(), now_ms)
-        api = Api(evaluated, now_ms, evaluated)
-        return api.answer(path, parse_qsl(form, keep_blank_values=True))
+        parameters = parse_qsl(form, keep_blank_values=True)
+        if path == PATH:
+            return federated(evaluated, now_ms, parameters)
+        api = Api(evaluated, now_ms, evaluated, lambda: _targets(series, now_ms))
+        return api.answer(path, parameters)
 
     def _groups(self) -> tuple[Group, ...]:
         config = self._store.get("configmaps", RULES_NAMESPACE, RULES_NAME)
         texts = [DEFAULT_RULES] if config is None else list((config.get("data") or {}).values())
         return _loaded(tuple(texts))
+
+
+def _targets(source: ClusterSource, now_ms: int) -> Object:
+    """Return what is scraped, as https://prometheus.io/docs/prometheus/latest/querying/api/#targets shows it."""
+    active: list[Object] = []
+    for series in source.select((Matcher("__name__", "=", "up"),), now_ms - SCRAPE_MS, now_ms):
+        sample = series.latest(now_ms, 2 * SCRAPE_MS)
+        if sample is None:
+            continue
+        labels = {name: text for name, text in series.labels if name != "__name__"}
+        url = f"http://{labels['instance']}/metrics"
+        active.append(
+            {
+                "discoveredLabels": {"__address__": labels["instance"], "job": labels["job"]},
+                "labels": labels,
+                "scrapePool": labels["job"],
+                "scrapeUrl": url,
+                "globalUrl": url,
+                "lastError": "" if sample[1] else "connection refused",
+                "lastScrape": rfc3339(sample[0]),
+                "lastScrapeDuration": 0.002,
+                "health": "up" if sample[1] else "down",
+                "scrapeInterval": "15s",
+                "scrapeTimeout": "10s",
+            }
+        )
+    return {"activeTargets": active, "droppedTargets": []}
 
 
 @lru_cache(maxsize=8)

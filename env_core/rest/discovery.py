@@ -50,6 +50,13 @@ def _versions(kind: Kind) -> tuple[str, ...]:
     return (kind.version, *(version for group, _, version in others if group == kind.group))
 
 
+def verbs_of(kind: Kind) -> list[str]:
+    """Return the verbs of a kind as discovery lists them: in order, but for custom resources."""
+    if kind.coerce is None:
+        return sorted(kind.verbs)
+    return list(_CUSTOM_VERBS if len(kind.verbs) == len(_CUSTOM_VERBS) else kind.verbs)
+
+
 def _custom_row(kind: Kind) -> Row:
     is_custom = len(kind.verbs) == len(_CUSTOM_VERBS)
     return {

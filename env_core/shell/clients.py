@@ -18,6 +18,7 @@ from env_core.shell._clients import (
     nslookup,
     ping,
     promql,
+    promtool,
     redis_cli,
     wget,
 )
@@ -65,6 +66,7 @@ def outside_programs(network: Network) -> dict[str, Program]:
     wire = NetworkWire(network, network.outside())
     found = {name: _bound(client, wire) for name, client in _GNU.items() if name != "getent"}
     found["promql"] = promql.bound(network.telemetry)
+    found["promtool"] = promtool.run
     return found
 
 

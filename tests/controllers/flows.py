@@ -325,7 +325,10 @@ class Replay:
     # Deriving writes from recorded states
 
     def _apply_difference(self, recorded):
-        rows = [*recorded.get("horizontalpodautoscalers", ()), *self.before.get("horizontalpodautoscalers", ())]
+        rows = [
+            *recorded.get("horizontalpodautoscalers", ()),
+            *self.before.get("horizontalpodautoscalers", ()),
+        ]
         autoscaled = {row["spec"]["scaleTargetRef"]["name"] for row in rows}
         for plural in sorted({*recorded, *self.before}, key=creation_order):
             if plural in ("controllerrevisions", "events"):

@@ -2,64 +2,8 @@ import pytest
 
 from env_core.apiserver.request import Options
 from env_core.controllers import Key
-from tests.controllers.script_kubelet import ScriptKubelet
-from tests.controllers.world import World, controllers
-
-
-class Town:
-    """A world with live nodes, a scheduler that deals pods in turn, and a kubelet by script."""
-
-    def __init__(self, nodes=3):
-        self.world = World()
-        self.kubelet = ScriptKubelet(self.world)
-        self.world.server.views = {"nodes": self.kubelet.heartbeat}
-        self.world.listeners.append(self._schedule)
-        self.nodes = [f"node-{index}" for index in range(nodes)]
-        self._dealt = 0
-        for name in self.nodes:
-            self.kubelet.add_node(name)
-        self.world.advance(100)
-
-    def _schedule(self, event):
-        if event.ref.resource != "pods" or event.type != "ADDED" or event.object["spec"].get("nodeName"):
-            return
-        up = [
-            name
-            for name in self.nodes
-            if self.world.store.get("nodes", "", name) and name not in self.kubelet.down
-        ]
-        self._dealt += 1
-        node = up[self._dealt % len(up)]
-        name, namespace = event.ref.name, event.ref.namespace
-        body = {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}}
-        self.world.later(
-            5, lambda: self.world.api.create("pods", namespace, body, subresource="binding", name=name)
-        )
-
-    def deploy(self, name="web", replicas=3, namespace="default", **spec):
-        labels = {"app": name}
-        template = {
-            "metadata": {"labels": labels},
-            "spec": {"containers": [{"name": "c", "image": "nginx:1.27"}]},
-        }
-        body = {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": name},
-            "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template, **spec},
-        }
-        self.world.api.create("deployments.apps", namespace, body)
-
-    def serve(self, name="web", namespace="default"):
-        spec = {"selector": {"app": name}, "ports": [{"port": 80}]}
-        body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
-        self.world.api.create("services", namespace, body)
-
-    def pods(self, namespace="default"):
-        return self.world.store.list("pods", namespace)
-
-    def get(self, resource, name, namespace="default"):
-        return self.world.store.get(resource, namespace, name)
+from tests.controllers.town import Town
+from tests.controllers.world import controllers
 
 
 @pytest.fixture
@@ -90,11 +34,8 @@ def test_a_second_reconcile_writes_nothing(town):
     town.world.advance(30_000)
     revision = town.world.store.revision
     for controller in controllers().values():
-        component = town.world.component(controller)
-        for resource, mapper in controller.watches:
-            for obj in town.world.store.list(resource):
-                for key in mapper(obj, component):
-                    controller.reconcile(component, key)
+        for key in town.keys_of(controller):
+            controller.reconcile(town.world.component(controller), key)
     assert town.world.store.revision == revision
 
 

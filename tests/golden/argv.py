@@ -11,12 +11,18 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tests.golden.argv_files import files_of
-from tests.golden.argv_templates import TEMPLATES
 
 Object = dict[str, Any]
+TEMPLATES: tuple[str, ...] = tuple(
+    line
+    for line in Path(__file__).with_name("argv_templates.txt").read_text().splitlines()
+    if line and not line.startswith("# ")
+)
+"""Every template."""
 _DRAW = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
 FORMS: Mapping[str, tuple[str, ...]] = {

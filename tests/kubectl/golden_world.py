@@ -6,10 +6,9 @@ import gzip
 import importlib
 import json
 import pkgutil
-import posixpath
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from env_core.kubectl.context import Context
 from env_core.objects import selectors
 from env_core.sim.timefmt import parse_ms
 from env_core.world import Object, Output
+from tests.kubectl.memory_files import MemoryFiles
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 _REVIEWS = ("selfsubjectaccessreviews.authorization.k8s.io", "selfsubjectreviews.authentication.k8s.io")
@@ -256,48 +256,6 @@ class StillClock:
             return True
         self.now_ms += timeout_ms
         return is_met()
-
-
-@dataclass
-class MemoryFiles:
-    """Files of a terminal, by path."""
-
-    texts: dict[str, str] = field(default_factory=dict)
-    root: str = "/tmp/w"
-    """The working directory; the recorder of l0 left it out of texts."""
-
-    def read(self, path: str) -> str:
-        path = posixpath.normpath(path)
-        if path not in self.texts:
-            raise FileNotFoundError(path)
-        return self.texts[path]
-
-    def write(self, path: str, text: str) -> None:
-        self.texts[posixpath.normpath(path)] = text
-
-    def makedirs(self, path: str) -> None:
-        """Nothing to do: a directory is what has files."""
-
-    def listdir(self, path: str) -> list[str]:
-        if not self.is_dir(path):
-            raise FileNotFoundError(path)
-        prefix = _prefix(path)
-        return sorted(
-            {name[len(prefix) :].partition("/")[0] for name in self.texts if name.startswith(prefix)}
-        )
-
-    def absolute(self, path: str) -> str:
-        plain = posixpath.normpath(path)
-        return plain if plain.startswith("/") else f"{self.root}/{plain}".removesuffix("/.")
-
-    def is_dir(self, path: str) -> bool:
-        prefix = _prefix(path)
-        return not prefix or any(name.startswith(prefix) for name in self.texts)
-
-
-def _prefix(directory: str) -> str:
-    plain = posixpath.normpath(directory)
-    return "" if plain == "." else plain + "/"
 
 
 def context(

@@ -10,6 +10,7 @@ from env_core.kubectl.output.printing import object_printer, to_ordered_json, un
 from env_core.kubectl.output.table import align
 from env_core.kubectl.screen import Failure, usage_failure
 from env_core.kubectl.verb import NO_HEADERS, Args, Flag, Slice, Verb
+from env_core.rest.discovery import verbs_of
 from env_core.world import Object, Output
 
 _FORMATS = ("json", "kyaml", "name", "wide", "yaml")
@@ -70,7 +71,7 @@ def _table(kinds: Sequence[Kind], *, is_wide: bool, has_headers: bool) -> str:
         namespaced = "true" if kind.is_namespaced else "false"
         row = [kind.plural, ",".join(kind.short_names), kind.api_version, namespaced, kind.kind]
         if is_wide:
-            row += [",".join(sorted(kind.verbs)), ",".join(kind.categories)]
+            row += [",".join(verbs_of(kind)), ",".join(kind.categories)]
         rows.append(row)
     return align(rows)
 
@@ -83,7 +84,7 @@ def _resource(kind: Kind) -> Object:
     }
     if kind.group:
         found["group"] = kind.group
-    found |= {"version": kind.version, "kind": kind.kind, "verbs": sorted(kind.verbs)}
+    found |= {"version": kind.version, "kind": kind.kind, "verbs": verbs_of(kind)}
     if kind.short_names:
         found["shortNames"] = list(kind.short_names)
     if kind.categories:

@@ -1,5 +1,6 @@
 """The text formats in which programs expose metrics."""
 
+from env_core.observability.exposition._linting import lint
 from env_core.observability.exposition._model import (
     COUNTER,
     GAUGE,
@@ -24,6 +25,7 @@ __all__ = [
     "ExpositionError",
     "Family",
     "Metric",
+    "lint",
     "parse_text",
     "to_openmetrics",
     "to_text",

@@ -48,11 +48,12 @@ class Group:
 
 
 class RuleFileError(Exception):
-    """A rule file that does not load; `problems` are Prometheus's texts."""
+    """A rule file that does not load; `problems` are Prometheus's texts. `is_no_yaml` tells that it is no YAML at all."""
 
-    def __init__(self, problems: list[str]) -> None:
+    def __init__(self, problems: list[str], *, is_no_yaml: bool = False) -> None:
         super().__init__("; ".join(problems))
         self.problems = problems
+        self.is_no_yaml = is_no_yaml
 
 
 class _WrongType(Exception):
@@ -119,9 +120,8 @@ def load(text: str, file: str = "rules.yml") -> tuple[Group, ...]:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark is not None else 1
-        problem = f"{file}: yaml: line {line}: {_yaml_problem(error)}"
-        raise RuleFileError([problem, problem]) from None
+        problem = f"{file}: yaml: line {_yaml_line(error)}: {_yaml_problem(error)}"
+        raise RuleFileError([problem, problem], is_no_yaml=True) from None
     if root is None:
         return ()
     reader = _Reader([])
@@ -144,6 +144,14 @@ def load(text: str, file: str = "rules.yml") -> tuple[Group, ...]:
     if problems:
         raise RuleFileError(problems)
     return tuple(read)
+
+
+def _yaml_line(error: yaml.MarkedYAMLError) -> int:
+    """Return the line that go-yaml names: the context's, or else the problem's; one too few unless scanning failed."""
+    for mark in (error.context_mark, error.problem_mark):
+        if mark is not None and mark.line:
+            return int(mark.line) + isinstance(error, yaml.scanner.ScannerError)
+    return 1
 
 
 def _yaml_problem(error: yaml.MarkedYAMLError) -> str:

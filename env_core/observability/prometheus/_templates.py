@@ -27,7 +27,9 @@ from env_core.objects.gotemplate import (
 )
 from env_core.objects.re2 import Re2Error, compiled
 from env_core.observability.promql import Labels, general
+from env_core.observability.promql._calendar import CALENDAR
 from env_core.observability.promql._numbers import parse_duration_ms, parse_number, quote
+from env_core.sim.timefmt import go_duration
 
 Query = Callable[[str], Sequence[tuple[Labels, float]]]
 """Evaluates a query at the moment of the rule; raises ValueError with Prometheus's text."""
@@ -140,8 +142,6 @@ def _moment(seconds: float) -> str:
 
 
 def _time_text(at_ms: int) -> str:
-    from env_core.observability.promql._calendar import CALENDAR
-
     second, rest = divmod(at_ms, 1000)
     year, month, day = (CALENDAR[name](second) for name in ("year", "month", "day_of_month"))
     hour, minute = CALENDAR["hour"](second), CALENDAR["minute"](second)
@@ -247,8 +247,6 @@ def _parse_duration(text: str) -> float:
 
 
 def _duration_text(value: Any) -> str:
-    from env_core.sim.timefmt import go_duration
-
     return go_duration(round(_float(value) * 1000))
 
 

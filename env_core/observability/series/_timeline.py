@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from env_core.apiserver.store import Store, WatchEvent
@@ -63,8 +62,3 @@ class Timeline:
 def _created_ms(obj: Object) -> int:
     created = obj["metadata"].get("creationTimestamp")
     return parse_ms(created) if created else 0
-
-
-def current(versions: Iterable[Version]) -> Object | None:
-    """Return the object as it is now, if it still is."""
-    return next((each.object for each in versions if each.until_ms == FOREVER_MS), None)
