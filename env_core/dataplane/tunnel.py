@@ -5,14 +5,15 @@ Source: k8s.io/kubernetes pkg/kubelet (port forwarding in the pod's network name
 
 from __future__ import annotations
 
-from http import HTTPStatus
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from env_core.dataplane.network import Network
-from env_core.programs import Request
+from env_core.programs import Reply, Request
+from env_core.programs._http import FOREIGN, REASON, REASONS, VERSION
 
 REQUEST_BYTES_MAX = 1 << 20
-_END = b"\r\n\r\n"
+_END: Final = b"\r\n\r\n"
+_BODILESS: Final = (204, 304)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -21,6 +22,8 @@ class Exchanged(NamedTuple):
 
     answer: bytes = b""
     problem: str = ""
+    is_last: bool = False
+    """Whether the program closes the connection after the answer."""
 
 
 def split_request(data: bytes) -> tuple[bytes, bytes] | None:
@@ -53,8 +56,10 @@ def exchange(network: Network, namespace: str, pod: str, port: int, data: bytes)
         return Exchanged(problem=_refused(port))
     head, _, body = data.partition(_END)
     line, *_ = head.decode("latin-1").split("\r\n")
-    method, path, *_ = [*line.split(" "), "/", ""]
+    method, path, protocol, *_ = [*line.split(" "), "/", "HTTP/1.1"]
     headers = _headers(head)
+    if protocol == "HTTP/1.0":
+        headers[VERSION] = "1.0"
     request = Request(
         method=method,
         path=path,
@@ -66,17 +71,31 @@ def exchange(network: Network, namespace: str, pod: str, port: int, data: bytes)
     reply = network.request(source, "127.0.0.1", port, request)
     if reply.failure:
         return Exchanged(problem=_refused(port) if reply.detail.startswith("connect") else "")
+    return _printed(request, reply)
+
+
+def _printed(request: Request, reply: Reply) -> Exchanged:
     content = reply.body.encode("utf-8", "surrogateescape")
-    try:
-        phrase = HTTPStatus(reply.status).phrase
-    except ValueError:
-        phrase = ""
-    given = {name.lower() for name, _ in reply.headers}
-    lines = [f"HTTP/1.1 {reply.status} {phrase}", *(f"{name}: {value}" for name, value in reply.headers)]
-    if "content-length" not in given:
-        lines.append(f"Content-Length: {len(content)}")
-    said = b"" if method == "HEAD" else content
-    return Exchanged("\r\n".join(lines).encode("utf-8", "replace") + _END + said)
+    pseudo = {name: value for name, value in reply.headers if name.startswith(":")}
+    if FOREIGN in pseudo:
+        return Exchanged(content, is_last=True)
+    shown = [pair for pair in reply.headers if not pair[0].startswith(":")]
+    lower = {name.lower(): value for name, value in shown}
+    version = pseudo.get(VERSION, "1.1")
+    is_last = _closes(request, lower.get("connection", ""), version)
+    if "content-length" not in lower and not is_last and reply.status not in _BODILESS:
+        shown.append(("Content-Length", str(len(content))))
+    reason = pseudo.get(REASON, REASONS.get(reply.status, ""))
+    lines = [f"HTTP/{version} {reply.status} {reason}", *(f"{name}: {value}" for name, value in shown)]
+    said = b"" if request.method == "HEAD" or reply.status in _BODILESS else content
+    return Exchanged("\r\n".join(lines).encode("utf-8", "replace") + _END + said, is_last=is_last)
+
+
+def _closes(request: Request, answered: str, version: str) -> bool:
+    """Whether a connection ends with an answer, by what both sides have said of it (RFC 9112 §9.3)."""
+    said = {answered.lower(), request.headers.get("connection", "").lower()}
+    is_old = "1.0" in (version, request.headers.get(VERSION))
+    return "close" in said or (is_old and answered.lower() != "keep-alive")
 
 
 def _headers(head: bytes) -> dict[str, str]:

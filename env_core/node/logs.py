@@ -116,7 +116,9 @@ def _printed(host: Host, lines: list[Line], options: LogOptions) -> str:
     else:
         text = "".join(f"{line.text}\n" for line in shown)
     if options.limit_bytes is not None:
-        text = text.encode()[: options.limit_bytes].decode("utf-8", "ignore")
+        # The limit may fall within a character; what is shown of it then are its first bytes, as they are.
+        said = text.encode("utf-8", "surrogateescape")[: options.limit_bytes]
+        text = said.decode("utf-8", "surrogateescape")
     return text
 
 

@@ -127,9 +127,17 @@ def headers_of(
     if length is not None and status not in (204, 304):
         found.append(("Content-Length", str(length)))
     found += extra
-    is_open = (is_passed_on or status not in _nginx_pages.CLOSING) and version(exchange.request) != "1.0"
+    is_open = (is_passed_on or status not in _nginx_pages.CLOSING) and _stays(exchange.request)
     found.append(("Connection", "keep-alive" if is_open else "close"))
     return tuple(found)
+
+
+def _stays(request: Request) -> bool:
+    """Whether the client wants the connection kept. Source: nginx src/http/ngx_http_request.c, connection_type."""
+    wanted = header(request, "Connection").lower()
+    if "close" in wanted:
+        return False
+    return "keep-alive" in wanted or version(request) != "1.0"
 
 
 def added_headers(exchange: Exchange, status: int) -> tuple[tuple[str, str], ...]:

@@ -1,6 +1,6 @@
-"""A container's log that goes on: what there was, then what comes, until the container ends.
+"""A container's log that goes on: what there was, then what comes, until the container ends or enough has been said.
 
-Source: k8s.io/kubernetes pkg/kubelet/kuberuntime/logs (follow until the container is gone).
+Source: k8s.io/cri-client pkg/logs/logs.go (follow until the container is gone, or until `limitBytes` are written).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerSt
 class LogFollow:
     """One followed log. Whoever serves it polls it; it reads as the kubelet does, and asks nothing of the API."""
 
-    __slots__ = ("_first", "_request", "_run", "_seen", "_server", "first", "headers", "is_over")
+    __slots__ = ("_first", "_left", "_request", "_run", "_seen", "_server", "first", "headers", "is_over")
 
     def __init__(self, server: ApiServer, request: ApiRequest, first: str, headers: Headers) -> None:
         self.headers = headers
@@ -27,6 +27,7 @@ class LogFollow:
         self._server = server
         self._first: str | None = first
         given = request.log or LogOptions()
+        self._left = given.limit_bytes
         plain = LogOptions(container=given.container, previous=given.previous, timestamps=given.timestamps)
         self._request = request._replace(log=plain)
         self._run = self._running()
@@ -46,7 +47,15 @@ class LogFollow:
             if whole is not None and whole != self._seen:
                 said += _added(self._seen, whole)
                 self._seen = whole
-        return said.encode("utf-8", "surrogateescape")
+        return self._within_limit(said.encode("utf-8", "surrogateescape"))
+
+    def _within_limit(self, said: bytes) -> bytes:
+        if self._left is None:
+            return said
+        said = said[: self._left]
+        self._left -= len(said)
+        self.is_over = self.is_over or not self._left
+        return said
 
     def _whole(self) -> str | None:
         pod = self._server.store.get("pods", self._request.namespace, self._request.name)

@@ -298,6 +298,21 @@ class TestGoingOn:
         log.poll()
         assert log.is_over
 
+    def test_follows_a_log_for_so_many_bytes(self, world):
+        script = "while true; do echo tick; sleep 1; done"
+        container = {"name": "c", "image": "busybox:1.37", "command": ["sh", "-c", script]}
+        pod = {"metadata": {"name": "clock"}, "spec": {"containers": [container]}}
+        ask(world, "POST", "/api/v1/namespaces/default/pods", pod)
+        world.advance(20_000)
+        path = "/api/v1/namespaces/default/pods/clock/log"
+        whole = ask(world, "GET", path).body
+        log = ask(world, "GET", f"{path}?follow=true&limitBytes=7")
+        assert (log.poll(), log.is_over) == (b"tick\nti", True)
+        log = ask(world, "GET", f"{path}?follow=true&limitBytes={len(whole) + 7}")
+        assert (log.poll(), log.is_over) == (whole, False)
+        world.advance(5_000)
+        assert (log.poll(), log.is_over) == (b"tick\nti", True)
+
     def test_upgrades_only_who_asks_for_it_and_may(self, world):
         name = read(world, PODS)[1]["items"][0]["metadata"]["name"]
         path = f"{PODS}/{name}/exec?command=ls&stdout=1"
