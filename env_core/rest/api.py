@@ -31,7 +31,14 @@ from env_core.rest.impersonation import acting
 from env_core.rest.message import YAML, Headers, HttpRequest, HttpResponse, Upgrade
 from env_core.rest.negotiation import PLAIN, Form, form_of
 from env_core.rest.paths import VERBS, Target, target_of, verb_of
-from env_core.rest.queries import Query, exec_options, log_options, read_options, wanted_streams
+from env_core.rest.queries import (
+    Query,
+    exec_options,
+    forwarded_ports,
+    log_options,
+    read_options,
+    wanted_streams,
+)
 from env_core.rest.rendering import (
     NO_CACHE,
     response,
@@ -245,6 +252,7 @@ class RestApi:
 
     def _upgrade(self, call: _Call, request: ApiRequest) -> Answer:
         self._server.authorize(call.identity, "create", call.kind, request)
+        ports = forwarded_ports(call.query) if call.target.subresource == "portforward" else ()
         pod = reading.existing(self._server, request, call.kind)
         if call.target.subresource != "portforward":
             chosen_container(pod, request.exec.container if request.exec is not None else "")
@@ -257,6 +265,7 @@ class RestApi:
             headers=(NO_CACHE,),
             request=request,
             streams=wanted_streams(call.query),
+            ports=ports,
         )
 
     # Around every answer

@@ -57,10 +57,11 @@ class Upgrade:
     """A permitted request to speak another protocol with a container.
 
     `kind` is the subresource ("exec", "attach", "portforward"); `streams` says which of stdin, stdout, stderr, tty the
-    client wants.
+    client wants; `ports` are the ports to forward, for a client that names them ahead.
     """
 
     kind: str
     headers: Headers
     request: ApiRequest
     streams: frozenset[str]
+    ports: tuple[int, ...] = ()

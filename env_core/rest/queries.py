@@ -166,3 +166,23 @@ def exec_options(query: Query) -> ExecOptions:
 def wanted_streams(query: Query) -> frozenset[str]:
     """Return which of stdin, stdout, stderr and tty a client wants."""
     return frozenset(name for name in ("stdin", "stdout", "stderr", "tty") if query.flag(name))
+
+
+def forwarded_ports(query: Query) -> tuple[int, ...]:
+    """Return the ports that a client without a tunnel of its own wants forwarded; each value may list several.
+
+    Source: k8s.io/apimachinery pkg/apis/meta/v1/conversion.go, Convert_Slice_string_To_Slice_int32.
+
+    Raises:
+        StatusError: 400 for what is no port.
+    """
+    return tuple(_port(word) for value in query.all("ports") for word in value.split(","))
+
+
+def _port(word: str) -> int:
+    is_number = word.isascii() and word.isdecimal()
+    if is_number and int(word) < 1 << 16:
+        return int(word)
+    why = "value out of range" if is_number else "invalid syntax"
+    problem = f"strconv.ParseUint: parsing {quoted(word)}: {why}"
+    raise errors.bad_request(f"cannot convert to []int32: {problem}")

@@ -18,8 +18,11 @@ from env_core.rest.message import HttpRequest, HttpResponse, Upgrade
 from env_core.world import Output
 from server.kubernetes.access import authenticated, prefix_of
 from server.kubernetes.entries import request_of, text_of
+from server.kubernetes.forwarding import Forwarder
 from server.kubernetes.interactive import LineEditor, ShellSession, is_interactive
 from server.kubernetes.pace import Pacer
+from server.kubernetes.portchannels import PROTOCOL as PORT_CHANNELS
+from server.kubernetes.portchannels import PortChannels, refusal_of
 from server.kubernetes.portforward import PROTOCOL as TUNNEL
 from server.kubernetes.portforward import Tunnel
 from server.play import Play
@@ -73,11 +76,8 @@ class Channels:
     ) -> None:
         offered = socket.scope.get("subprotocols") or []
         if upgrade.kind == "portforward":
-            if TUNNEL not in offered:
-                await _denied(socket, None)
-                return
             async with self._pacer.streaming(session):
-                await Tunnel(self._play, self._pacer, session, request, socket).serve()
+                await self._forward(session, socket, request, upgrade)
             return
         protocol = next((name for name in PROTOCOLS if name in offered), None)
         if offered and protocol is None:
@@ -112,6 +112,21 @@ class Channels:
                 await _send(socket, ERROR, answer.body if isinstance(answer, HttpResponse) else b"")
         await _closed(socket)
 
+    async def _forward(
+        self, session: Session, socket: WebSocket, request: HttpRequest, upgrade: Upgrade
+    ) -> None:
+        offered = socket.scope.get("subprotocols") or []
+        forwarder = Forwarder(self._play, self._pacer, session, request)
+        if TUNNEL in offered:
+            await Tunnel(forwarder, socket).serve()
+        elif problem := refusal_of(upgrade.ports):
+            await socket.send_denial_response(Response(problem, 400, media_type="text/plain"))
+        elif offered and PORT_CHANNELS not in offered:
+            await _denied(socket, None)
+        else:
+            protocol = PORT_CHANNELS if offered else None
+            await PortChannels(forwarder, upgrade.ports, socket).serve(protocol)
+
     async def _run(self, session: Session, request: HttpRequest, stdin: str) -> tuple[Output, Answer]:
         return await self._play.run(session, request, stdin, is_paced=self._pacer.is_paced(session))
 
@@ -119,36 +134,35 @@ class Channels:
         self, session: Session, socket: WebSocket, request: HttpRequest, *, is_tty: bool
     ) -> None:
         """Hold a conversation with a shell: each line is a command of its own."""
-        shell = ShellSession(request)
+        shell = ShellSession(request, is_tty=is_tty)
         editor = LineEditor(has_echo=is_tty)
         if is_tty:
             await _send(socket, STDOUT, shell.prompt)
-        while True:
+        is_over = False
+        while not (is_over or shell.is_over):
             channel, data = await _received(socket)
-            if channel == CLOSE or channel is None:
-                break
-            if channel != STDIN:
+            if channel is None:
+                return
+            if channel == CLOSE:
+                echo, lines, is_over = b"", [editor.rest()], True
+            elif channel == STDIN:
+                echo, lines, is_over = editor.feed(data)
+            else:
                 continue
-            echo, lines, is_over = editor.feed(data)
-            if echo:
-                await _send(socket, STDOUT, echo)
-            for line in lines:
-                if line.strip() in ("exit", "logout"):
-                    is_over = True
-                    break
-                if line.strip():
-                    output, answer = await self._run(session, shell.request(line), "")
+            await _send(socket, STDOUT, echo)
+            for said in lines:
+                wanted = shell.request(said, is_last=channel == CLOSE)
+                if wanted is not None:
+                    output, answer = await self._run(session, wanted, "")
                     if not isinstance(answer, Upgrade):
                         await _send(socket, ERROR, answer.body if isinstance(answer, HttpResponse) else b"")
                         return
                     stdout, stderr = shell.printed(output)
                     await _send(socket, STDOUT, _for_terminal(stdout + stderr) if is_tty else stdout)
-                    if stderr and not is_tty:
-                        await _send(socket, STDERR, stderr)
-                if is_tty:
-                    await _send(socket, STDOUT, shell.prompt)
-            if is_over:
-                break
+                    await _send(socket, STDERR, b"" if is_tty else stderr)
+                if shell.is_over:
+                    break
+                await _send(socket, STDOUT, shell.prompt if is_tty and not is_over else b"")
         await _send(socket, ERROR, orjson.dumps(_status(shell.exit_code, ("sh",))))
 
     async def _attached(self, socket: WebSocket) -> None:

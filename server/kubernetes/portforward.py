@@ -1,4 +1,4 @@
-"""Port-forward: SPDY frames inside WebSocket messages, a pair of streams for each connection of the client.
+"""Port-forward as kubectl does it: SPDY frames inside WebSocket messages, a pair of streams for each connection.
 
 Source: k8s.io/apimachinery pkg/util/portforward; k8s.io/apiserver pkg/util/proxy (tunneling over WebSocket).
 """
@@ -11,40 +11,29 @@ from typing import Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from env_core.dataplane.tunnel import REQUEST_BYTES_MAX, split_request
-from env_core.rest.message import HttpRequest
-from server.kubernetes.pace import Pacer
+from server.kubernetes.forwarding import Conversation, Forwarder
 from server.kubernetes.spdy import DATA, GOAWAY, PING, RST_STREAM, SYN_STREAM, Connection, Frame, SpdyError
-from server.play import Play
-from server.sessions import Session
 
 PROTOCOL: Final = "SPDY/3.1+portforward.k8s.io"
 STREAMS_MAX: Final = 256
 IDLE_S_MAX: Final = 300.0
-_CHUNK: Final = 32_768
 _ERROR, _DATA = "error", "data"
 
 
 @dataclass(slots=True)
 class _Stream:
-    """One stream of a connection: its part in a request, its port, and what has come on it."""
+    """One stream of a connection: its part in it, which connection, and the connection itself."""
 
     kind: str
-    port: int
     request_id: str
-    received: bytes = b""
+    conversation: Conversation
 
 
 class Tunnel:
     """Serves one port-forward: what comes on a data stream is HTTP, and so is what goes back."""
 
-    def __init__(
-        self, play: Play, pacer: Pacer, session: Session, request: HttpRequest, socket: WebSocket
-    ) -> None:
-        self._play = play
-        self._pacer = pacer
-        self._session = session
-        self._request = request
+    def __init__(self, forwarder: Forwarder, socket: WebSocket) -> None:
+        self._forwarder = forwarder
         self._socket = socket
         self._connection = Connection()
         self._streams: dict[int, _Stream] = {}
@@ -85,42 +74,26 @@ class Tunnel:
         if kind not in (_ERROR, _DATA) or not port.isdecimal() or len(self._streams) >= STREAMS_MAX:
             await self._send(self._connection.reset(frame.stream))
             return
-        self._streams[frame.stream] = _Stream(kind, int(port), frame.headers.get("requestid", ""))
+        conversation = self._forwarder.connection(int(port))
+        self._streams[frame.stream] = _Stream(kind, frame.headers.get("requestid", ""), conversation)
         await self._send(self._connection.reply(frame.stream))
 
     async def _came(self, frame: Frame) -> None:
         stream = self._streams.get(frame.stream)
         if stream is None or stream.kind != _DATA:
             return
-        stream.received += frame.data
-        try:
-            while (taken := split_request(stream.received)) is not None:
-                whole, stream.received = taken
-                exchanged = await self._play.forward(
-                    self._session,
-                    self._request,
-                    stream.port,
-                    whole,
-                    is_paced=self._pacer.is_paced(self._session),
-                )
-                if exchanged.problem or not exchanged.answer:
-                    await self._end(frame.stream, stream, exchanged.problem)
-                    return
-                for at in range(0, len(exchanged.answer), _CHUNK):
-                    part = exchanged.answer[at : at + _CHUNK]
-                    await self._send(self._connection.data(frame.stream, part))
-        except ValueError:
-            await self._end(frame.stream, stream, "")
-            return
-        if frame.is_last or len(stream.received) > REQUEST_BYTES_MAX:
-            await self._end(frame.stream, stream, "")
+        conversation = stream.conversation
+        async for part in conversation.answers(frame.data, is_last=frame.is_last):
+            await self._send(self._connection.data(frame.stream, part))
+        if conversation.is_over:
+            await self._end(frame.stream, stream)
 
-    async def _end(self, number: int, stream: _Stream, problem: str) -> None:
+    async def _end(self, number: int, stream: _Stream) -> None:
         """End both streams of a connection, with what went wrong on the one for errors."""
+        problem = stream.conversation.problem.encode()
         for other, each in list(self._streams.items()):
             if each.kind == _ERROR and each.request_id == stream.request_id:
-                text = f"error forwarding port {stream.port} to pod: {problem}" if problem else ""
-                await self._send(self._connection.data(other, text.encode(), is_last=True))
+                await self._send(self._connection.data(other, problem, is_last=True))
                 del self._streams[other]
         await self._send(self._connection.data(number, b"", is_last=True))
         self._streams.pop(number, None)
