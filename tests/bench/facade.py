@@ -35,20 +35,23 @@ _READ = "/api/v1/namespaces/tron/pods"
 _WATCHED = "/api/v1/namespaces/tron/configmaps"
 CLIENTS = 8
 WATCHERS = 200
+WRITES = 12
+"""Each is a step; an episode has 18."""
 RATIO_GOAL = 300.0
 
 
 class _Remote:
     """One episode on a server, with its API."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, episode: str) -> None:
         place = urlsplit(url)
         self.address = (place.hostname or "", place.port or 0)
-        begun = self._post("/reset", {"task": "hard", "seed": 7, "episode_id": "bench"})
+        begun = self._post("/reset", {"task": "hard", "seed": 7, "episode_id": episode})
         self.token = begun["metadata"]["episode_token"]
-        self.base = f"/episodes/bench/tokens/{self.token}/k8s"
+        self.episode = f"/episodes/{episode}"
+        self.base = f"{self.episode}/tokens/{self.token}/k8s"
         # The clock goes by itself, so that reads are free and the episode does not run out of steps.
-        self._post("/episodes/bench/pace", {"speed": 0.001})
+        self._post(f"{self.episode}/pace", {"speed": 0.001})
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         connection = http.client.HTTPConnection(*self.address)
@@ -67,7 +70,7 @@ class _Remote:
         """Return the kubeconfig that the server hands out."""
         connection = http.client.HTTPConnection(*self.address)
         connection.request(
-            "GET", "/episodes/bench/kubeconfig", headers={"authorization": f"Bearer {self.token}"}
+            "GET", f"{self.episode}/kubeconfig", headers={"authorization": f"Bearer {self.token}"}
         )
         return connection.getresponse().read()
 
@@ -75,11 +78,10 @@ class _Remote:
 def rows(profile: Profile, *, is_quick: bool) -> list[Row]:
     """Measure all against one server in a process of its own."""
     with serving(["-m", "server.app"], core=-1) as server:
-        remote = _Remote(server.url)
         return [
-            *_ratios(profile, remote, is_quick=is_quick),
-            _requests(remote, seconds=0.5 if is_quick else 3.0),
-            _fan_out(remote, writes=3 if is_quick else 20),
+            *_ratios(profile, _Remote(server.url, "compared"), is_quick=is_quick),
+            _requests(_Remote(server.url, "flooded"), seconds=0.5 if is_quick else 3.0),
+            _fan_out(_Remote(server.url, "watched"), writes=3 if is_quick else WRITES),
         ]
 
 
