@@ -26,6 +26,13 @@ def url():
         yield address
 
 
+@pytest.fixture(scope="session")
+def workshop_url():
+    """A server whose episodes leave room for work, see `workshop.py`."""
+    with children.running("tests.server.kubernetes.workshop") as address:
+        yield address
+
+
 class Episode:
     """One episode over HTTP, with its token."""
 
@@ -100,6 +107,12 @@ class Kubectl:
 def episode(url):
     """An episode whose clock follows the wall clock, ten times as fast."""
     return Episode(url, speed=10)
+
+
+@pytest.fixture
+def workshop(workshop_url):
+    """Such an episode, its clock fast."""
+    return Episode(workshop_url, speed=20)
 
 
 @pytest.fixture
