@@ -9,8 +9,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from kubernetes import client
 
 from tests.server import children
+from tests.server.kubernetes.pythonkit import connected
 
 BINARY = Path(sysconfig.get_path("scripts")) / "kubectl"
 
@@ -113,6 +115,19 @@ def episode(url):
 def workshop(workshop_url):
     """Such an episode, its clock fast."""
     return Episode(workshop_url, speed=20)
+
+
+@pytest.fixture
+def api(episode):
+    """The official Python client, attached to the episode."""
+    with connected(episode) as found:
+        yield found
+
+
+@pytest.fixture
+def core(api):
+    """Its core group."""
+    return client.CoreV1Api(api)
 
 
 @pytest.fixture
