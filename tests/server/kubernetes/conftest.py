@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sysconfig
@@ -115,6 +116,13 @@ def episode(url):
 def workshop(workshop_url):
     """Such an episode, its clock fast."""
     return Episode(workshop_url, speed=20)
+
+
+@pytest.fixture
+def collected():
+    """Nothing that a test has left to the collector outlives it."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 
+import pytest
 import yaml
 from kubernetes import client, config, watch
 
 SECONDS_MAX = 30
+LEAVES_SOCKETS = [
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.usefixtures("collected"),
+]
+"""For tests with WebSockets: the client's library leaves theirs to the collector."""
 
 
 def connected(episode):

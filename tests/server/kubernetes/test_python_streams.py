@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from contextlib import closing
 
@@ -11,16 +10,9 @@ from kubernetes import informer, watch
 from kubernetes.client import ApiException
 from kubernetes.stream import portforward, stream
 
-from tests.server.kubernetes.pythonkit import SECONDS_MAX, config_map, pod_of, said
+from tests.server.kubernetes.pythonkit import LEAVES_SOCKETS, SECONDS_MAX, config_map, pod_of, said
 
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
-"""The client leaves the sockets of its WebSockets to the collector."""
-
-
-@pytest.fixture(autouse=True)
-def _left_to_the_collector():
-    yield
-    gc.collect()
+pytestmark = LEAVES_SOCKETS
 
 
 def test_watches_from_where_it_listed(core):
