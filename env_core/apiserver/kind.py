@@ -5,7 +5,7 @@ The five questions, in this order, for every kind: identity, defaults, validatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -189,6 +189,8 @@ class Kind:
     conversion: Conversion | None = None
     computed: Callable[[Store], list[Object]] | None = None
     """Objects that are there without being stored, found when somebody reads; a stored one of the same name hides them."""
+    columns_of_list: Callable[[Sequence[Object]], tuple[Column, ...]] | None = None
+    """The columns of a list, where a cell depends on the other objects; None for `columns`."""
     row_order: Callable[[Object], Any] | None = None
     """How the rows of a Table are sorted; None for the order of the list."""
     convert: Callable[[Object], Object] = unchanged

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from env_core.apiserver.kind import Column, Kind, Reader
 from env_core.kinds._columns_workload import AGE
 from env_core.kinds._describe_text import NONE, LineWriter, write_events
 from env_core.kinds._policy_rules import immutable_null, subdomain_name
 from env_core.kinds._storage_sources import write_topologies
 from env_core.kinds._storage_text import UNSET, pairs_text
-from env_core.objects import names
+from env_core.objects import meta, names
 from env_core.objects.problems import Problem, duplicate, invalid, not_supported, required
 from env_core.world import Object
 
@@ -77,9 +79,21 @@ def is_default(obj: Object) -> bool:
     return any(annotations.get(name) == "true" for name in _DEFAULT_CLASSES)
 
 
+def _columns_of_list(classes: Sequence[Object]) -> tuple[Column, ...]:
+    """Return the columns of a list: the class that is in effect the default is marked, a class by itself never is."""
+    marked = [obj for obj in classes if is_default(obj)]
+    if not marked:
+        return _COLUMNS
+    chosen = min(marked, key=lambda obj: (-meta.creation_ms(obj), meta.name(obj)))
+
+    def cell(obj: Object, _now_ms: int) -> str:
+        return f"{meta.name(obj)} (default)" if meta.name(obj) == meta.name(chosen) else meta.name(obj)
+
+    return (Column("Name", cell, format="name"), *_COLUMNS[1:])
+
+
 def _cell_name(obj: Object, _now_ms: int) -> str:
-    name: str = obj["metadata"]["name"]
-    return f"{name} (default)" if is_default(obj) else name
+    return meta.name(obj)
 
 
 def _cell_provisioner(obj: Object, _now_ms: int) -> str:
@@ -121,6 +135,16 @@ def _describe(obj: Object, reader: Reader, show_events: bool) -> str:
     return writer.text()
 
 
+_COLUMNS = (
+    Column("Name", _cell_name, format="name"),
+    Column("Provisioner", _cell_provisioner),
+    Column("ReclaimPolicy", _cell_policy),
+    Column("VolumeBindingMode", _cell_mode),
+    Column("AllowVolumeExpansion", _cell_expansion),
+    AGE,
+)
+
+
 KIND = Kind(
     group="storage.k8s.io",
     version="v1",
@@ -135,15 +159,9 @@ KIND = Kind(
     validate_name=subdomain_name,
     validate=_validate,
     validate_update=_validate_update,
-    columns=(
-        Column("Name", _cell_name, format="name"),
-        Column("Provisioner", _cell_provisioner),
-        Column("ReclaimPolicy", _cell_policy),
-        Column("VolumeBindingMode", _cell_mode),
-        Column("AllowVolumeExpansion", _cell_expansion),
-        AGE,
-    ),
+    columns=_COLUMNS,
+    columns_of_list=_columns_of_list,
     describe=_describe,
     returns_deleted=True,
-    source="k8s.io/api storage/v1 StorageClass, 1.37; tests/golden/l0",
+    source="k8s.io/api storage/v1 StorageClass, 1.37; tests/golden/l0, l2/flows (pvc-expand)",
 )

@@ -63,7 +63,7 @@ def shaped(
     found: list[Object] = answer["items"] if is_list else [answer]
     if form.kind == "Table":
         metadata = answer["metadata"] if is_list else _version_only(answer)
-        return table(kind, form, found, metadata, now_ms, include=include)
+        return table(kind, form, found, metadata, now_ms, include=include, is_list=is_list)
     if not is_list:
         return partial(answer, form)
     return {

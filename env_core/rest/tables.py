@@ -54,6 +54,7 @@ def table(
     now_ms: int,
     *,
     include: str = "",
+    is_list: bool = False,
     has_columns: bool = True,
 ) -> Object:
     """Return the Table of objects.
@@ -65,9 +66,11 @@ def table(
         metadata: of the list, or of what stands for it.
         now_ms: the server's clock, for ages.
         include: what comes along in each row: "None", "Metadata" (the default) or "Object".
+        is_list: whether the objects are those of a list, and not one that was asked for.
         has_columns: False for the events of a watch after the first.
     """
-    cells = [column.cell for column in kind.columns or _DEFAULT_COLUMNS]
+    columns = kind.columns_of_list(items) if is_list and kind.columns_of_list else kind.columns
+    cells = [column.cell for column in columns or _DEFAULT_COLUMNS]
     is_pods = kind.resource == "pods"
     rows = []
     for item in items if kind.row_order is None else sorted(items, key=kind.row_order):

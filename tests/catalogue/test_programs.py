@@ -49,6 +49,9 @@ class Alone:
     def remember(self, state):
         self.memory = dict(state)
 
+    def telemetry(self, path, form):
+        return 404, "404 page not found\n", "text/plain; charset=utf-8"
+
 
 def container(image, tag, argv=None, **fields):
     return Container(

@@ -170,7 +170,13 @@ def test_a_job_never_runs_more_pods_than_it_may_and_succeeds_exactly_often_enoug
 
     def look(event):
         if event.ref.resource == "pods" and event.type == "ADDED":
-            active = [pod for pod in town.pods() if pod["status"].get("phase") not in ("Succeeded", "Failed")]
+            # A pod on its way out counts no more: its place may be taken at once (podReplacementPolicy TerminatingOrFailed).
+            active = [
+                pod
+                for pod in town.pods()
+                if pod["status"].get("phase") not in ("Succeeded", "Failed")
+                and "deletionTimestamp" not in pod["metadata"]
+            ]
             crowds.append((len(active), allowed[-1]))
 
     town.world.listeners.append(look)

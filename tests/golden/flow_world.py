@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -21,8 +20,7 @@ from tests.controllers import flows
 from tests.controllers.world import World
 from tests.golden.aliases import Aliases
 from tests.golden.http import TOKENS
-from tests.golden.normalise import managers
-from tests.golden.printed_texts import printed, printed_drawn
+from tests.golden.normalise import managers, printed, printed_drawn
 from tests.golden.recordings import Record
 from tests.kubectl.scripted import answer_attach, answer_exec, answer_log
 

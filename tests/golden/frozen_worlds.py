@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
@@ -26,7 +27,7 @@ from env_core.sim.timefmt import parse_ms, rfc3339
 from env_core.world import Interrupted, Object, Output
 from tests.golden.aliases import Aliases
 from tests.golden.made import made_by_setup
-from tests.golden.printed_texts import printed, uids_in
+from tests.golden.normalise import printed, uids_in
 from tests.golden.recordings import GOLDEN, Record, load
 from tests.golden.servers import registry
 from tests.kubectl.golden_world import StillClock, TinyApi, context

@@ -29,7 +29,7 @@ from tests.golden import frozen_worlds
 from tests.golden.argv_files import files_of
 from tests.golden.frozen_worlds import FrozenWorld, run_killed
 from tests.golden.live_facade import TOKEN, Facade, serving
-from tests.golden.printed_texts import facts, printed, printed_drawn, without_moments
+from tests.golden.normalise import facts, printed, printed_drawn, without_moments
 
 FLOOR = 0.995
 PER_WORLD = 56

@@ -252,3 +252,214 @@ def wall_clock_fields(value: Value) -> Value:
         return value
     clock = ("evaluationTime", "lastEvaluation")
     return {key: f"<{key}>" if key in clock else wall_clock_fields(each) for key, each in value.items()}
+
+
+# What kubectl prints
+
+_FOREIGN_FREE = ("default", "kube-system", "kube-public", "kube-node-lease")
+
+
+def shows_other_namespaces(case: Value, state: Value, own: str) -> bool:
+    """Whether a command shows objects of namespaces that a state's file does not hold.
+
+    l2: "Seventeen cases also show pods of other namespaces, which are in no file (cannot be replayed from the state)".
+    """
+    argv = case["argv"]
+    if argv[1:2] and argv[1].partition("/")[0] in ("ns", "namespace", "namespaces"):
+        return False
+    text = case["stdout"] + case["stderr"]
+    known = {own, *_FOREIGN_FREE}
+    listed = {obj["metadata"]["name"] for obj in state.get("namespaces") or ()} - known
+    if any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text) for name in sorted(listed)):
+        return True
+    shown: set[str] = set()
+    if argv[0] == "get" and text.startswith("NAMESPACE "):
+        shown = {line.split()[0] for line in text.splitlines()[1:] if line.strip()}
+    elif argv[0] == "describe" and "Non-terminated Pods:" in text:
+        for block in text.split("Non-terminated Pods:")[1:]:
+            rows = block.partition("Allocated resources:")[0].splitlines()[3:]
+            shown |= {row.split()[0] for row in rows if row.strip()}
+    elif argv[0] == "drain":
+        shown = set(re.findall(r"(?:[ :,]|^)([a-z0-9-]+)/[a-z0-9][\w.-]+", text)) - {"node", "pods"}
+    return bool(shown - known)
+
+
+_LISTED_EVENT = re.compile(
+    r"^(?:\S+ +)?(?:(\d+)m)?(\d+)s(?: \(x\d+ over \S+\))? +(?:Normal|Warning) ", re.MULTILINE
+)
+_DESCRIBED_EVENT = re.compile(r"^  (?:Normal|Warning) +\S+ +(?:(\d+)m)?(\d+)s(?: |$)", re.MULTILINE)
+_LAST_TIME = re.compile(r"lastTimestamp\"?: \"(2\S+Z)\"")
+
+
+def shows_what_came_later(case: Value, record: Value) -> bool:
+    """Whether a command shows what the state's file does not hold because it happened after the snapshot.
+
+    l2: "a snapshot may precede a slow controller" (events that are younger than the snapshot), "changed_while_recording
+    (list of the plurals that changed)".
+    """
+    argv, text = case["argv"], case["stdout"]
+    words = {word.partition("/")[0] for word in argv[1:]} | set(argv[1].split(",") if argv[1:] else ())
+    if any(words & set(_NAMES.get(plural, (plural,))) for plural in record["changed_while_recording"]):
+        return True
+    snapshot_ms, at_ms = record["snapshot_t_ms"], case["t_ms"]
+    ages = [*_LISTED_EVENT.findall(text), *_DESCRIBED_EVENT.findall(text)]
+    if any(
+        at_ms - (int(minutes or 0) * 60 + int(seconds) + 1) * 1000 >= snapshot_ms for minutes, seconds in ages
+    ):
+        return True
+    is_about_events = argv[:1] == ["events"] or bool(words & {"events", "event", "ev"})
+    taken_ms = parse_ms(record["start"]) + snapshot_ms
+    return is_about_events and any(parse_ms(stamp) > taken_ms for stamp in _LAST_TIME.findall(text))
+
+
+_NAMES = {
+    "horizontalpodautoscalers": ("horizontalpodautoscalers", "horizontalpodautoscaler", "hpa"),
+    "pods": ("pods", "pod", "po"),
+    "deployments": ("deployments", "deployment", "deploy"),
+    "replicasets": ("replicasets", "replicaset", "rs"),
+}
+"""How commands name the types that changed."""
+
+
+_MANAGED_TIME = re.compile(r'\n +time: "[^"\n]*"(?=\n)|,? ?\\*"time\\*":\\*"2026[^"\n]*"')
+_DEBUGGER = re.compile(r"\bdebugger-[a-z0-9]{5}\b")
+_LONG_TIME = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d \+0000")
+_DESCRIBED_VERSION = re.compile(r"(Resource Version: +)\d+")
+_OTHER_DAY = re.compile(r"\b(?!2026-01-01T0|2025-12-31T23)20\d\d-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d+)?Z)")
+_SPACED_TIME = re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)( \+0000)")
+_FILE_TIME = re.compile(r"^((?:---|\+\+\+) /tmp/\S+\t)20\S+ \S+ \+0000$", re.MULTILINE)
+_SCRATCH = re.compile(r"/tmp/(LIVE|MERGED)-\d+")
+_OWN_VERSION = re.compile(r"\b42424\d{5}\b")
+
+
+def uids_in(text: str) -> list[str]:
+    """Return the uids that a text shows."""
+    return UID.findall(text)
+
+
+def printed(text: str) -> str:
+    """Bring a printed text to what recordings keep of it.
+
+    l2: "resourceVersion dropped (text: "RV")", "klog header -> `E<klog> file.go:nn]`", "JWT -> <JWT>; certificates ->
+    <PEM>"; kubectl states hold "objects with managedFields" that have lost their times.
+    """
+    text = _DESCRIBED_VERSION.sub(r"\1RV", _OWN_VERSION.sub("RV", klog_header(text)))
+    return shifted(scratch_directories(_MANAGED_TIME.sub("", PEM.sub("<PEM>", JWT.sub("<JWT>", text)))))
+
+
+def shifted(text: str) -> str:
+    """Keep the seconds only of times that are not of the cluster's life, or that a Go program prints with spaces.
+
+    l2: "**Timestamps** are shifted by a whole number of minutes": constants like a build date are shifted as well, and
+    times with spaces are not.
+    """
+    return _SPACED_TIME.sub(r"<minute>\1\2", _OTHER_DAY.sub(r"<minute>\1", text))
+
+
+def scratch_directories(text: str) -> str:
+    """Fix the random names of the directories that `diff` compares.
+
+    l2: "kubectl scratch dir -> /tmp/w": those of `diff` have zeros for their digits. The times of the files in them, to
+    the nanosecond, are those of the recorder's disk: "kubectl scratch dir".
+    """
+    return _FILE_TIME.sub(r"\1<time>", _SCRATCH.sub(r"/tmp/\1-0000000000", text))
+
+
+def in_any_order(argv: list[str], text: str) -> str:
+    """Sort the lines of logs that come from several containers, and of maps that Go prints in any order.
+
+    The harness' own specification: "Commands with random order (logs -l, field-selector terms) are compared as sets of
+    lines".
+    """
+    has_many = any(word.startswith(("-l", "--selector", "--all-pods", "--all-containers")) for word in argv)
+    is_listing = argv[:1] in (["label"], ["annotate"]) and "--list" in argv
+    if not is_listing and (argv[:1] != ["logs"] or not has_many):
+        return text
+    return "".join(sorted(text.splitlines(keepends=True)))
+
+
+def printed_drawn(result: tuple[int, str, str]) -> tuple[int, str, str]:
+    """Fix in printed texts what the server drew for an object that it did not keep (a dry run).
+
+    l2: "uid -> 00000000-0000-0000-0000-00000000000n", "random name suffix -> u0001", "clusterIP 10.96.a.b … -> same
+    digit shape", "allocated nodePort -> 31001..", "kube-api-access-xxxxx -> kube-api-access-uaaaa"; times, because "the
+    request itself fell somewhere in [t_ms, t_ms + waited_ms]".
+    """
+    exit_code, stdout, stderr = result
+    fixed = []
+    for text in (stdout, stderr):
+        text = UID.sub("00000000-0000-0000-0000-000000000001", text)
+        text = TOKEN_VOLUME.sub("kube-api-access-uaaaa", text)
+        text = CLUSTER_IP.sub("10.96.9.1", text)
+        text = re.sub(r"\b3[0-2]\d{3}\b", "31001", text)
+        text = _DEBUGGER.sub("debugger-uxxxx", text)
+        text = _LONG_TIME.sub("Thu, 01 Jan 2026 00:00:00 +0000", text)
+        fixed.append(TIME.sub("2026-01-01T00:00:00Z", text))
+    return exit_code, fixed[0], fixed[1]
+
+
+_FLAG = re.compile(r"^ {4}(?:-(\w), )?--([\w-]+)=(.*):$", re.MULTILINE)
+"""A flag of a help text: shorthand, name, default."""
+
+
+def interface_of(text: str) -> Value:
+    """Keep what is fact in a help or explain text; the prose around it is not compared.
+
+    The harness' own specification: "compare usage lines, flags and field types only".
+    """
+    _, found, rest = text.partition("Usage:\n")
+    fields = re.findall(r"^ *([\w.$-]+)\t<([^>\n]+)>", text, re.MULTILINE)
+    head = re.findall(r"^(?:KIND|VERSION|GROUP|FIELD|RESOURCE): .*", text, re.MULTILINE)
+    errors_ = re.findall(r"^(?:error|Error|unknown).*", text, re.MULTILINE)
+    return {
+        "usage": rest.partition("\n\n")[0].strip() if found else "",
+        "flags": [list(flag) for flag in _FLAG.findall(text)],
+        "fields": [list(field) for field in fields],
+        "head": head,
+        "errors": errors_,
+    }
+
+
+_HELP = re.compile(r"Usage:\n  kubectl|\AThe following options can be passed to any command:\n")
+
+
+def without_prose(text: Value) -> Value:
+    """Keep of a command's help what is fact: the usage line, the names of commands and flags.
+
+    The harness' own specification: "compare usage lines, flags and field types only".
+    """
+    if not isinstance(text, str) or not _HELP.search(text):
+        return text
+    groups = re.findall(r"^(\w[\w ()]*):((?:\n  [a-z][\w-]* .*)*)$", text, re.MULTILINE)
+    commands = [
+        [heading, *re.findall(r"^  ([a-z][\w-]*)", listed, re.MULTILINE)]
+        for heading, listed in groups
+        if "ommands" in heading
+    ]
+    return {**interface_of(text), "commands": commands}
+
+
+_DEADLINE = re.compile(
+    r'^E<klog> reflector\.go:\d+\] "Failed to watch" err="context deadline exceeded".*\n', re.MULTILINE
+)
+_AGE = re.compile(r"(, age: (?:\d+h)?(?:\d+m)?)[\d.]+m?s$", re.MULTILINE)
+
+
+def without_moments(text: str) -> str:
+    """Leave out of a text what depends on the moment at which a client looked.
+
+    l2: "the request itself fell somewhere in [t_ms, t_ms + waited_ms]". Ages to the nanosecond, and a client's log of a
+    watch that its own time-out ended, which it writes or not.
+    """
+    return _AGE.sub(r"\1<seconds>", _DEADLINE.sub("", text))
+
+
+def facts(argv: list[str], result: tuple[int, str, str]) -> tuple[int, Any, Any]:
+    """Leave out of a printed result what is prose (help, descriptions of fields) and what has no order.
+
+    The harness' own specification, see `without_prose`, `interface_of` and `in_any_order`.
+    """
+    exit_code, *texts = result
+    keep = interface_of if argv[:1] == ["explain"] else without_prose
+    stdout, stderr = (keep(in_any_order(argv, text)) for text in texts)
+    return exit_code, stdout, stderr

@@ -174,8 +174,7 @@ def test_lists_are_decorated_and_aligned() -> None:
     for record in read_lines("l0/printer_lists.jsonl"):
         version, _, name = record["key"].rpartition("/")
         kind = kinds.get((version, name))
-        if kind is None or kind.plural == "storageclasses":
-            # The whole server marks the default class (l2/flows/pvc-expand), which the printers alone do not.
+        if kind is None:
             continue
         for option, expected in record["texts"].items():
             total += 1

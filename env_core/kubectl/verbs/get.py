@@ -123,6 +123,10 @@ def _print_tables(ctx: Context, args: Args, selection: Selection) -> None:
     cluster_wide = replace(options, has_namespace=False)
     blocks: list[_Block] = []
     for item in found:
+        if not isinstance(item, Info) and item.kind.columns_of_list:
+            columns = item.kind.columns_of_list(item.objects)
+            blocks.append(_Block(replace(item.kind, columns=columns), item.objects))
+            continue
         objects = [item.found()] if isinstance(item, Info) else _rows_of(item.kind, item.objects)
         if blocks and blocks[-1].kind is item.kind:
             blocks[-1] = _Block(item.kind, blocks[-1].objects + objects)

@@ -91,7 +91,14 @@ def _create(process: Process, letters: str, archive: str, operands: list[str]) -
     text = data.getvalue().decode("utf-8", "surrogateescape")
     if archive == "-":
         return Output(text, said, exit_code)
-    process.fs.write(process.path(archive), text, process.now_ms())
+    try:
+        process.fs.write(process.path(archive), text, process.now_ms())
+    except ShellFileError as error:
+        raise _Problem(
+            f"can't open '{archive}': {error.reason}"
+            if process.is_busybox
+            else f"{archive}: Cannot open: {error.reason}"
+        ) from None
     return Output("", said, exit_code)
 
 

@@ -1,7 +1,7 @@
 """l0/kubectl_commands: whole commands against a small fixed server that only reads."""
 
 from tests.golden.comparison import Comparison, Topic
-from tests.golden.printed_texts import without_prose
+from tests.golden.normalise import without_prose
 from tests.golden.recordings import Folder, Record
 from tests.kubectl.test_golden_commands import _run_record as run_record
 

@@ -2,7 +2,7 @@
 
 from env_core.kubectl.command import run
 from tests.golden.comparison import Comparison, Topic
-from tests.golden.printed_texts import without_prose
+from tests.golden.normalise import without_prose
 from tests.golden.recordings import Folder, Record
 from tests.kubectl.golden_world import TinyApi, context, registry
 from tests.kubectl.test_golden_commands import NOW_MS

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.frozen_worlds import FrozenWorld
-from tests.golden.printed_texts import facts, interface_of, printed, printed_drawn, shows_other_namespaces, shows_what_came_later
+from tests.golden.normalise import (
+    facts,
+    interface_of,
+    printed,
+    printed_drawn,
+    shows_other_namespaces,
+    shows_what_came_later,
+)
 from tests.golden.recordings import Folder, Record
 
 RESULT = ("rc", "stdout", "stderr")

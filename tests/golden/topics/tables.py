@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tests.golden.comparison import NOT_IMPLEMENTED, Comparison, Topic
 from env_core.rest.paths import target_of
+from tests.golden.comparison import NOT_IMPLEMENTED, Comparison, Topic
 from tests.golden.recordings import Folder, Record
 from tests.golden.servers import registry
 
