@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sysconfig
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from kubernetes import client
 
 from tests.server import children
+from tests.server.kubernetes.pythonkit import connected
 
 BINARY = Path(sysconfig.get_path("scripts")) / "kubectl"
 
@@ -23,6 +26,13 @@ def _toy_suite():
 @pytest.fixture(scope="session")
 def url():
     with children.running("server.app") as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def workshop_url():
+    """A server whose episodes leave room for work, see `workshop.py`."""
+    with children.running("tests.server.kubernetes.workshop") as address:
         yield address
 
 
@@ -100,6 +110,32 @@ class Kubectl:
 def episode(url):
     """An episode whose clock follows the wall clock, ten times as fast."""
     return Episode(url, speed=10)
+
+
+@pytest.fixture
+def workshop(workshop_url):
+    """Such an episode, its clock fast."""
+    return Episode(workshop_url, speed=20)
+
+
+@pytest.fixture
+def collected():
+    """Nothing that a test has left to the collector outlives it."""
+    yield
+    gc.collect()
+
+
+@pytest.fixture
+def api(episode):
+    """The official Python client, attached to the episode."""
+    with connected(episode) as found:
+        yield found
+
+
+@pytest.fixture
+def core(api):
+    """Its core group."""
+    return client.CoreV1Api(api)
 
 
 @pytest.fixture
