@@ -132,8 +132,9 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         items, left = paging.cut(items, page, options.limit, in_namespace=in_namespace)
         if left:
             last = paging.key_of(items[-1], in_namespace=in_namespace)
-            # A list of everything starts below the resource, one of a namespace within it.
-            start = f"{last}\0" if in_namespace else f"/{last}\0"
+            # Events have no watch cache: the storage's own key, within a namespace, has no slash in front.
+            # Source: tests/golden/l2/facts/errors.jsonl.gz and l2/kubectl (web).
+            start = f"{last}\0" if in_namespace and kind.resource == "events" else f"/{last}\0"
             metadata["continue"] = paging.token(start, revision)
             if matches is None:
                 metadata["remainingItemCount"] = left

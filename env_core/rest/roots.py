@@ -139,6 +139,13 @@ def _schemas(server: ApiServer) -> openapi.Schemas:
     return schema_of
 
 
+_OTHERS = (
+    "/.well-known/openid-configuration", "/flagz", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/",
+    "/openid/v1/jwks", "/statusz", "/version",
+)  # fmt: skip
+"""What else "/" lists; source: tests/golden/l2/kubectl (web)."""
+
+
 @lru_cache(maxsize=64)
 def _root_paths(registry: Registry) -> tuple[str, ...]:
     """Return what "/" lists."""
@@ -148,5 +155,5 @@ def _root_paths(registry: Registry) -> tuple[str, ...]:
             found += [f"/apis/{group}", *(f"/apis/{group}/{version}" for version in versions)]
     found += [f"/{name}" for name in ENDPOINTS]
     found += [f"/{name}/{check}" for name in ENDPOINTS for check in CHECKS[name]]
-    found += ["/openapi/v2", "/openapi/v3", "/version", "/version/"]
+    found += _OTHERS
     return tuple(sorted(found))

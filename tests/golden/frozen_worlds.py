@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from env_core.apiserver import virtual
-from env_core.apiserver.boot import boot_objects
+from env_core.apiserver.boot import boot_objects, default_objects
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
 from env_core.cluster import admission
@@ -74,6 +74,8 @@ class FrozenWorld:
         for resource, obj in boot_objects(Streams(2), self._booted_ms()):
             if "rbac" in resource or resource.startswith(("priorityclasses", "namespaces", "services")):
                 store.put(resource, obj)
+        for resource, objects in default_objects(Streams(2), self._booted_ms()).items():
+            store.preload(resource, objects)
         for rows in self.state.values():
             for obj in rows:
                 kind = self.registry.by_gvk(obj["apiVersion"], obj["kind"])

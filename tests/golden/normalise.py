@@ -343,7 +343,7 @@ def printed(text: str) -> str:
     l2: "resourceVersion dropped (text: "RV")", "klog header -> `E<klog> file.go:nn]`", "JWT -> <JWT>; certificates ->
     <PEM>"; kubectl states hold "objects with managedFields" that have lost their times.
     """
-    text = _DESCRIBED_VERSION.sub(r"\1RV", _OWN_VERSION.sub("RV", klog_header(text)))
+    text = _VERSION.sub(r"\1RV", _DESCRIBED_VERSION.sub(r"\1RV", _OWN_VERSION.sub("RV", klog_header(text))))
     return shifted(scratch_directories(_MANAGED_TIME.sub("", PEM.sub("<PEM>", JWT.sub("<JWT>", text)))))
 
 
