@@ -5,8 +5,6 @@ Source: k8s.io/kubectl pkg/cmd/util StandardErrorMessage; tests/golden/l0/api_er
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from env_core.kubectl.screen import Failure
 
 _REFUSED = "connection refused"
@@ -15,7 +13,7 @@ _REFUSED = "connection refused"
 def connection_failure(url: str, why: str) -> Failure:
     """Return the error for a request to `url` that failed for `why`, as Go's network code words it."""
     if why.endswith(_REFUSED):
-        host = urlsplit(url).netloc
+        host = url.partition("://")[2].partition("/")[0]
         text = f"The connection to the server {host} was refused - did you specify the right host or port?"
     else:
         text = f"Unable to connect to the server: {why}"

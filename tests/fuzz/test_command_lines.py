@@ -22,6 +22,12 @@ def test_the_same_seed_draws_the_same_lines():
 @pytest.mark.parametrize(
     ("line", "words"),
     [
+        (
+            "kubectl get -f - <<'EOF'\napiVersion: v1\nkind: Pod\nmetadata: {generateName: q-}\nEOF",
+            "NAME   AGE\n       <unknown>\n",
+        ),
+        ("kubectl exec -f /dev/null -- ls", "error: cannot exec into multiple objects at a time"),
+        ("kubectl --kubeconfig /tmp/none -s '[' get pods", "kubectl"),
         ("kubectl create deployment x --image $'a\\nb'", "deployment.apps/x created"),
         (
             "kubectl describe -l =b -f - <<'EOF'\nkind: ConfigMap\nEOF",

@@ -59,6 +59,9 @@ def _target(ctx: Context, args: Args, word: str) -> Info:
     selection = select(ctx, args, (), label_selector="", field_selector="")
     if selection.errors:
         raise selection.errors[0]
+    if len(selection.infos) != 1:
+        # Source: the answers of kubectl 1.37.1 to files with none and with two objects.
+        raise Failure("cannot exec into multiple objects at a time")
     return selection.infos[0]
 
 

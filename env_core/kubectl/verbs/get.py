@@ -85,6 +85,9 @@ def _run(ctx: Context, args: Args) -> Output:
     return screen.done()
 
 
+_NAMELESS: Object = {"metadata": {"name": ""}}
+
+
 def _fetch(ctx: Context, args: Args, selection: Selection) -> tuple[list[Info | _Block], list[Exception]]:
     """Fetch what the selection means: infos for named objects, blocks for lists."""
     found: list[Info | _Block] = []
@@ -126,6 +129,11 @@ def _print_tables(ctx: Context, args: Args, selection: Selection) -> None:
         if not isinstance(item, Info) and item.kind.columns_of_list:
             columns = item.kind.columns_of_list(item.objects)
             blocks.append(_Block(replace(item.kind, columns=columns), item.objects))
+            continue
+        if isinstance(item, Info) and not item.name:
+            # Without a name the server is asked for a list, which kubectl 1.37.1 prints as one object that it does not know.
+            columns = tuple(column for column in item.kind.columns if column.name in ("Name", "Age"))
+            blocks.append(_Block(replace(item.kind, columns=columns), [_NAMELESS]))
             continue
         objects = [item.found()] if isinstance(item, Info) else _rows_of(item.kind, item.objects)
         if blocks and blocks[-1].kind is item.kind:
