@@ -26,6 +26,14 @@ def test_the_same_seed_draws_the_same_lines():
             "kubectl get -f - <<'EOF'\napiVersion: v1\nkind: Pod\nmetadata: {generateName: q-}\nEOF",
             "NAME   AGE\n       <unknown>\n",
         ),
+        (
+            "kubectl set image a=b --local -f - <<'EOF'\napiVersion: v1\nkind: List\nitems: [{kind: Pod}]\nEOF",
+            "Object 'apiVersion' is missing in '{\"kind\":\"Pod\"}'\n",
+        ),
+        (
+            "kubectl set image a=b --local -f - <<'EOF'\napiVersion: example.com/v1\nkind: Foo\nEOF",
+            'error: unable to decode "STDIN": no kind "Foo" is registered for version "example.com/v1" in scheme',
+        ),
         ("kubectl exec -f /dev/null -- ls", "error: cannot exec into multiple objects at a time"),
         ("kubectl --kubeconfig /tmp/none -s '[' get pods", "kubectl"),
         ("kubectl create deployment x --image $'a\\nb'", "deployment.apps/x created"),

@@ -21,6 +21,7 @@ from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import DRY_RUN, PRINT_FLAGS, Args, Flag, field_manager
 from env_core.kubectl.writes import as_typed, options_of
 from env_core.objects.fieldpath import get_keys, replaced
+from env_core.objects.jsonout import to_compact_json
 from env_core.objects.patch_strategic import create_two_way_patch
 from env_core.world import Object
 
@@ -67,7 +68,7 @@ def targets_of(ctx: Context, args: Args, words: Sequence[str]) -> list[Info]:
         raise_all(errors)
         if not objects:
             raise Failure(MISSING_FILE)
-        infos = [info_of(ctx, obj) for obj in objects]
+        infos = [_local_info(ctx, args, obj) for obj in objects]
     else:
         selection = select(ctx, args, words, allows_no_selector=args.is_set("all"), is_typed=True)
         infos, errors = selection.load(ctx)
@@ -75,6 +76,26 @@ def targets_of(ctx: Context, args: Args, words: Sequence[str]) -> list[Info]:
     for info in infos:
         pods.refuse_custom(info)
     return [Info(info.kind, info.namespace, info.name, as_typed(info.found()), info.source) for info in infos]
+
+
+def _local_info(ctx: Context, args: Args, obj: Object) -> Info:
+    """Return the info of an object of a file.
+
+    Source: the answers of kubectl 1.37.1 to files with kinds that it does not know.
+
+    Raises:
+        Failure: for a kind that kubectl has no Go type for.
+    """
+    version, kind = obj.get("apiVersion"), obj.get("kind")
+    if not version:
+        raise Failure(f"Object 'apiVersion' is missing in '{to_compact_json(obj)}'", is_bare=True)
+    if ctx.discovery.by_gvk(version, kind or "") is None:
+        path = args.items("filename")[0]
+        raise Failure(
+            f'unable to decode "{"STDIN" if path == "-" else path}": no kind "{kind}" is registered for version '
+            f'"{version}" in scheme "pkg/scheme/scheme.go:28"'
+        )
+    return info_of(ctx, obj)
 
 
 def check_local(args: Args, dry_run: str) -> None:
