@@ -22,10 +22,18 @@ class Files(Protocol):
         """
 
     def write(self, path: str, text: str) -> None:
-        """Replace a file's text."""
+        """Replace a file's text.
+
+        Raises:
+            OSError: if it may not be; its text is Go's.
+        """
 
     def makedirs(self, path: str) -> None:
-        """Make a directory and those above it, as far as they are missing."""
+        """Make a directory and those above it, as far as they are missing.
+
+        Raises:
+            OSError: if it may not be; its text is Go's.
+        """
 
     def listdir(self, path: str) -> Sequence[str]:
         """Return the sorted names in a directory.

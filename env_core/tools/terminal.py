@@ -17,7 +17,7 @@ from env_core.kubectl.discovery_cache import CachedDiscovery
 from env_core.shell import pipeline
 from env_core.shell.clients import outside_programs
 from env_core.shell.context import Interrupted, Process, Program
-from env_core.shell.filesystem import FileSystem, ShellFileError
+from env_core.shell.filesystem import EXISTS, NOT_DIRECTORY, FileSystem, ShellFileError
 from env_core.world import Output
 
 HOME = "/root"
@@ -225,11 +225,19 @@ class _FilesIn:
 
     def write(self, path: str, text: str) -> None:
         """Replace a file's text."""
-        self._process.fs.write(self._process.path(path), text)
+        try:
+            self._process.fs.write(self._process.path(path), text)
+        except ShellFileError as error:
+            raise OSError(f"open {path}: {error.reason.lower()}") from error
 
     def makedirs(self, path: str) -> None:
         """Make a directory and those above it, as far as they are missing."""
-        self._process.fs.mkdir(self._process.path(path), parents=True)
+        try:
+            self._process.fs.mkdir(self._process.path(path), parents=True)
+        except ShellFileError as error:
+            # Go's MkdirAll says of a file in the way that it is no directory.
+            reason = NOT_DIRECTORY if error.reason == EXISTS else error.reason
+            raise OSError(f"mkdir {path}: {reason.lower()}") from error
 
     def listdir(self, path: str) -> list[str]:
         """Return the sorted names in a directory."""

@@ -34,6 +34,7 @@ def test_the_same_seed_draws_the_same_lines():
             "kubectl set image a=b --local -f - <<'EOF'\napiVersion: example.com/v1\nkind: Foo\nEOF",
             'error: unable to decode "STDIN": no kind "Foo" is registered for version "example.com/v1" in scheme',
         ),
+        ("kubectl cluster-info dump --output-directory /dev/null", "error: mkdir /dev/null: not a directory"),
         ("kubectl exec -f /dev/null -- ls", "error: cannot exec into multiple objects at a time"),
         ("kubectl --kubeconfig /tmp/none -s '[' get pods", "kubectl"),
         ("kubectl create deployment x --image $'a\\nb'", "deployment.apps/x created"),

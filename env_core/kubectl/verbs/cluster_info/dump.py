@@ -44,8 +44,11 @@ def _run(ctx: Context, args: Args) -> Output:
     def write(name: str, text: str) -> None:
         if has_files:
             path = f"{directory}/{name}"
-            ctx.files.makedirs(path.rpartition("/")[0])
-            ctx.files.write(path, text)
+            try:
+                ctx.files.makedirs(path.rpartition("/")[0])
+                ctx.files.write(path, text)
+            except OSError as error:
+                raise Failure(str(error)) from None
         else:
             args.screen.out(text)
 
