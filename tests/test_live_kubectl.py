@@ -82,7 +82,6 @@ def test_prose_and_what_is_drawn_do_not_differ_but_facts_do() -> None:
     assert Outcome(made, (0, uid.format(""), ""), (0, uid.format("").replace("1b4", "2c5"), "")).is_same
 
 
-@pytest.mark.skipif(live_kubectl.binary() is None, reason="no kubectl binary here")
 def test_a_sample_agrees_with_the_real_binary() -> None:
     chosen = live_kubectl.cases(5, SAMPLE)
     assert len(chosen) == SAMPLE
@@ -90,7 +89,6 @@ def test_a_sample_agrees_with_the_real_binary() -> None:
     assert len(different) <= 2, "\n".join(map(live_kubectl.difference, different))
 
 
-@pytest.mark.skipif(live_kubectl.binary() is None, reason="no kubectl binary here")
 def test_the_real_binary_reads_lists_by_our_openapi_document() -> None:
     line = argv.Line(("apply", "-f", "new-list.json"), "", "")
     (outcome,) = live_kubectl.outcomes([Case("web", 2_850, line)])

@@ -185,7 +185,6 @@ class Kind:
     """Subresources with a strategy of their own ("resize", "ephemeralcontainers", "finalize")."""
     has_counted_annotations: bool = False
     """Whether a change of annotations raises the generation (Deployments)."""
-    aliases: tuple[tuple[str, str], ...] = field(default=())
     conversion: Conversion | None = None
     computed: Callable[[Store], list[Object]] | None = None
     """Objects that are there without being stored, found when somebody reads; a stored one of the same name hides them."""

@@ -69,8 +69,6 @@ class Registry:
         for kind in served:
             self._by_resource.setdefault(kind.resource, kind)
             self._by_gvk[(kind.api_version, kind.kind)] = kind
-            for version, name in kind.aliases:
-                self._by_gvk.setdefault((version, name), kind)
         for kind in (*self.kinds, *self.others):
             self._by_resource.setdefault(kind.plural, kind)
             singular = kind.singular or kind.kind.lower()

@@ -5,6 +5,7 @@ Source: as for `_parser.py`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Final
 
 from env_core.cel import _literals
@@ -44,7 +45,7 @@ MORE_LIST: Final = frozenset({COMMA, END})
 _LITERALS: Final = {TRUE: True, FALSE: False, NULL: None}
 
 
-class LiteralReader(Recovering):
+class LiteralReader(Recovering, ABC):
     """What an expression consists of at its leaves. What the tree complains about comes behind the grammar's."""
 
     __slots__ = ("_nesting", "complaints")
@@ -54,9 +55,9 @@ class LiteralReader(Recovering):
         self.complaints = Issues(text)
         self._nesting = 0
 
+    @abstractmethod
     def expr(self, follow: Kinds) -> Node:
         """Read a whole expression; `follow` are the kinds that may come behind it."""
-        raise NotImplementedError
 
     def begin(self, follow: Kinds) -> None:
         """Enter a rule."""

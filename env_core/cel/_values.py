@@ -9,6 +9,7 @@ Source: github.com/google/cel-go v0.29 common/types.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -81,14 +82,14 @@ class Opaque:
         return self == other if type(self) is type(other) else no_overload(other)
 
 
-class LazyMap:
+class LazyMap(ABC):
     """A map whose values are computed when they are asked for."""
 
     __slots__ = ()
 
+    @abstractmethod
     def find(self, key: str) -> tuple[Any, bool]:
         """Return the value and whether there is one."""
-        raise NotImplementedError
 
 
 def no_overload(value: Any = None) -> CelError:

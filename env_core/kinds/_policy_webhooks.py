@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from env_core.apiserver.kind import Column
 from env_core.kinds._policy_expressions import Expressions, condition_problems
 from env_core.kinds._policy_rules import selector_problems, unsupported
 from env_core.objects import names
@@ -238,3 +239,25 @@ def _selector_struct_text(selector: Object) -> str:
         f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},"
         f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
     )
+
+
+def default_binding(obj: Object) -> Object:
+    """Fill in what a binding of an admission policy leaves open."""
+    spec = obj.get("spec") or {}
+    match = spec.get("matchResources")
+    if match is None:
+        return obj
+    filled = default_match(match)
+    return obj if filled == match else {**obj, "spec": {**spec, "matchResources": filled}}
+
+
+def _cell_policy(obj: Object, _now_ms: int) -> str:
+    return str((obj.get("spec") or {}).get("policyName") or "")
+
+
+def _cell_parameter(obj: Object, _now_ms: int) -> str:
+    return parameter_reference_text((obj.get("spec") or {}).get("paramRef"))
+
+
+BINDING_COLUMNS = (Column("PolicyName", _cell_policy), Column("ParamRef", _cell_parameter))
+"""What a table shows of a binding of an admission policy, between name and age."""

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from env_core.apiserver.kind import Column, Kind
+from env_core.apiserver.kind import Kind
 from env_core.kinds._columns_workload import AGE, NAME
 from env_core.kinds._policy_rules import selector_problems, subdomain_name, unsupported
 from env_core.kinds._policy_unstructured import describe_unstructured
-from env_core.kinds._policy_webhooks import default_match, match_problems, parameter_reference_text
+from env_core.kinds._policy_webhooks import BINDING_COLUMNS, default_binding, match_problems
 from env_core.objects import names
 from env_core.objects.problems import Problem, duplicate, forbidden, invalid, required
 from env_core.world import Object
 
 _ACTIONS = ("Audit", "Deny", "Warn")
-
-
-def _default(obj: Object) -> Object:
-    spec = obj.get("spec") or {}
-    match = spec.get("matchResources")
-    if match is None:
-        return obj
-    filled = default_match(match)
-    return obj if filled == match else {**obj, "spec": {**spec, "matchResources": filled}}
 
 
 def _validate(obj: Object) -> list[Problem]:
@@ -76,14 +67,6 @@ def _action_problems(actions: list[str], field: str) -> list[Problem]:
     return found
 
 
-def _cell_policy(obj: Object, _now_ms: int) -> str:
-    return str((obj.get("spec") or {}).get("policyName") or "")
-
-
-def _cell_parameter(obj: Object, _now_ms: int) -> str:
-    return parameter_reference_text((obj.get("spec") or {}).get("paramRef"))
-
-
 KIND = Kind(
     group="admissionregistration.k8s.io",
     version="v1",
@@ -95,10 +78,10 @@ KIND = Kind(
     subresources=(),
     has_status=False,
     has_generation=True,
-    default=_default,
+    default=default_binding,
     validate_name=subdomain_name,
     validate=_validate,
-    columns=(NAME, Column("PolicyName", _cell_policy), Column("ParamRef", _cell_parameter), AGE),
+    columns=(NAME, *BINDING_COLUMNS, AGE),
     describe=describe_unstructured,
     source="k8s.io/api admissionregistration/v1 ValidatingAdmissionPolicyBinding, 1.37; tests/golden/l2",
 )

@@ -45,11 +45,6 @@ def rows(registry: Registry) -> tuple[Row, ...]:
     return (*known, *added)
 
 
-def _versions(kind: Kind) -> tuple[str, ...]:
-    others = (api_version.rpartition("/") for api_version, _ in kind.aliases)
-    return (kind.version, *(version for group, _, version in others if group == kind.group))
-
-
 def verbs_of(kind: Kind) -> list[str]:
     """Return the verbs of a kind as discovery lists them: in order, but for custom resources."""
     if kind.coerce is None:

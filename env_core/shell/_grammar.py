@@ -27,7 +27,7 @@ from env_core.shell.syntax import (
     Word,
 )
 
-_RESERVED: Final = frozenset(
+RESERVED: Final = frozenset(
     [
         "!",
         "{",
@@ -102,7 +102,7 @@ class Parser:
     def _reserved(self) -> str:
         """Return the reserved word that comes next, or ""."""
         token = self._peek()
-        if token.word is not None and token.word.raw in _RESERVED:
+        if token.word is not None and token.word.raw in RESERVED:
             return token.word.raw
         return ""
 
@@ -116,7 +116,7 @@ class Parser:
 
     def _unexpected(self, expected: str = "", *, in_command: bool = True) -> NoReturn:
         token = self._peek()
-        shown = self._reserved() if in_command or expected in _RESERVED else ""
+        shown = self._reserved() if in_command or expected in RESERVED else ""
         found = f'"{shown}"' if shown else _UNQUOTED_NAMES.get(token.kind, f'"{token.kind}"')
         text = f"{found} unexpected"
         wanted = ""

