@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 from env_core.apiserver.component import Component
@@ -164,7 +164,7 @@ class Scheduler:
         if verdict.fitting:
             self._place(key, entry, cycle, self._chosen(entry, cycle, verdict.fitting))
             return
-        outcome = preemption.preempt(cycle, filters, verdict, overlays)
+        outcome = preemption.preempt(cycle, filters, verdict, overlays, self._chooser(cycle))
         text = f"{reasons_text(len(cycle.nodes), verdict.rejections.values())} {outcome.text}"
         nominated = outcome.plan.node if outcome.plan is not None else ""
         if outcome.keeps_nomination:
@@ -178,6 +178,9 @@ class Scheduler:
             if node.name == entry.nominated:
                 return node
         return best(cycle, fitting, self._component.stream("ties"))
+
+    def _chooser(self, _cycle: Cycle) -> Callable[[Sequence[preemption.Plan]], preemption.Plan]:
+        return preemption.first
 
     def _nodes(self, own: Key) -> list[NodeInfo]:
         """Return every node, with the pods that are being bound to it as if they were there."""

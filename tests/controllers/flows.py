@@ -13,7 +13,14 @@ import yaml
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
 from env_core.apiserver.server import ApiServer
-from env_core.controllers import Requeue, _daemonset_nodes, nodelifecycle, persistentvolumebinder
+from env_core.controllers import (
+    Requeue,
+    _daemonset_nodes,
+    _replicas,
+    _victims,
+    nodelifecycle,
+    persistentvolumebinder,
+)
 from env_core.controllers._pods import in_batches
 from env_core.sim.timefmt import parse_ms
 from tests.controllers.comparing import (
@@ -28,7 +35,9 @@ from tests.controllers.comparing import (
 )
 from tests.controllers.golden import flow, raw_flow, unstable
 from tests.controllers.metrics_stub import MetricsStub, autoscaler_flags
+from tests.controllers.recorded_moments import Moments
 from tests.controllers.recorded_script import RecordedScheduler, RecordedScript
+from tests.controllers.recorded_shift import Shift
 from tests.controllers.script_kubelet import ScriptKubelet
 from tests.controllers.world import World, registry
 from tests.controllers.writing import (
@@ -60,6 +69,7 @@ COMPARED = {
     "horizontalpodautoscalers",
 }
 RESYNC_MS = 2_000
+WRITES = {"create", "update", "patch", "delete"}
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
 
 
@@ -69,9 +79,11 @@ class NamingServer(ApiServer):
     Pods that are made for a node (those of DaemonSets) get the name of a pod that was on it.
     """
 
-    __slots__ = ("forbidden", "names", "node_of")
+    __slots__ = ("forbidden", "moments", "names", "node_of", "shift")
 
     def handle(self, request: ApiRequest):
+        if request.verb in WRITES:
+            request = request._replace(body=self.shift.with_recorded_stamp(request.body))
         response = self._named(request)
         if response.code == 403 and " cannot " in response.object.get("message", ""):
             self.forbidden.append(response.object["message"])
@@ -85,11 +97,23 @@ class NamingServer(ApiServer):
             if queue and not metadata.get("name"):
                 name = self._next_name(queue, request.body)
                 body = {**request.body, "metadata": {**metadata, "name": name}}
-                response = super().handle(request._replace(body=body))
+                response = self._timed(request._replace(body=body))
                 if response.is_ok:
                     queue.remove(name)
                 return response
-        return super().handle(request)
+        return self._timed(request)
+
+    def _timed(self, request):
+        """Answer at the moment at which the recorded server did."""
+        now_ms = self.loop.now_ms
+        moment_ms = self.moments.of(request, now_ms) if request.verb in WRITES else None
+        if moment_ms is None:
+            return super().handle(request)
+        if moment_ms >= now_ms:
+            self.loop.now_ms = moment_ms
+            return super().handle(request)
+        with self.loop.as_of(moment_ms):
+            return super().handle(request)
 
     def _next_name(self, queue, body):
         target = _daemonset_nodes.target_node(body) if body.get("kind") == "Pod" else ""
@@ -110,7 +134,9 @@ class Replay:
         self.world.server.names = {}
         self.world.server.forbidden = []
         self._read_names()
+        self.shift = self.world.server.shift = Shift(self.flow)
         script = self.script = RecordedScript(self.flow, self.start_ms)
+        self.world.server.moments = Moments(self.flow, self.start_ms, lambda resource: resource.split(".")[0])
         self.world.server.node_of = script.node
         self.kubelet = ScriptKubelet(self.world, script)
         self.world.server.views = {"nodes": self.kubelet.heartbeat}
@@ -145,18 +171,30 @@ class Replay:
         monitor_ms, nodelifecycle.MONITOR_MS = nodelifecycle.MONITOR_MS, 1_000
         # The order of nodes is that of a Go map upstream: it is taken from the recording.
         turn, _daemonset_nodes.in_turn = _daemonset_nodes.in_turn, self._in_turn
+        # So is the order of pods of about one age, which goes by uid.
+        drawn, _victims.drawn = _victims.drawn, lambda pod: f"{self._deleting_ms(pod):09}"
+        victims_first, _replicas.victims_first = _replicas.victims_first, self._victims_first
         try:
-            with autoscaler_flags():
+            with autoscaler_flags(), self.shift.undone():
                 self._run_steps()
         finally:
             nodelifecycle.GRACE_MS, nodelifecycle.HEARTBEAT_MS = grace_ms, heartbeat_ms
             nodelifecycle.MONITOR_MS = monitor_ms
             persistentvolumebinder.next_round = resync
             _daemonset_nodes.in_turn = turn
+            _victims.drawn, _replicas.victims_first = drawn, victims_first
         return self.results
 
     def _next_round(self, component):
         return Requeue(RESYNC_MS - (component.now_ms - self.start_ms - self.resync_phase_ms) % RESYNC_MS)
+
+    def _deleting_ms(self, pod):
+        number = self.kubelet.begun.get(pod["metadata"]["uid"], (0, 1))[1]
+        return self.script.deleting_ms(pod["metadata"]["name"], number)
+
+    def _victims_first(self, pods, neighbours, now_ms):
+        pairs = sorted(zip(pods, neighbours, strict=True), key=lambda pair: self._deleting_ms(pair[0]))
+        return _victims.victims_first(*zip(*pairs, strict=True), now_ms)
 
     def _in_turn(self, _daemon_set, names):
         now_ms = self.world.now_ms - self.start_ms

@@ -8,13 +8,12 @@ import re
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.request import ADMIN, Options
 from env_core.sim.timefmt import rfc3339
+from tests.controllers.recorded_script import EVENTS_MS
 from tests.controllers.script_status import FINISHED, Container, Events, canonical, digest, status_of, tagged
 
 PULLED = 'Successfully pulled image "%s" in 512ms (512ms including waiting). Image size: 72950530 bytes.'  # recorded
 PRESENT = 'Container image "%s" already present on machine and can be accessed by the pod'
 LOW = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 51200Ki. "
-EVENTS_MS = 20
-"""From a container's first event to the status that says that it runs."""
 UNKNOWN = {
     "exitCode": 137,
     "reason": "ContainerStatusUnknown",

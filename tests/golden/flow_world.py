@@ -27,7 +27,8 @@ from tests.kubectl.scripted import answer_attach, answer_exec, answer_log
 USERS = {identity.name: identity for identity in TOKENS.values()}
 READING = ("get", "describe", "events", "logs", "top", "rollout", "auth", "explain", "api-resources", "wait")
 WRITING_ROLLOUTS = ("restart", "undo", "pause", "resume")
-STEP_MS = 200
+STEP_MS = 25
+"""Between two moments at which a command that only reads may have been answered."""
 LATENCY_MS = 70
 """From a command's start to its request, where no watch tells."""
 FIRST_VERSION = 4_242_400_000
