@@ -6,11 +6,15 @@ ones, in order, so that objects can be compared by name. Times, uids and pods' i
 """
 
 from collections import Counter
+from contextlib import contextmanager
+from unittest import mock
 from urllib.parse import parse_qsl
 
 import yaml
 
+from env_core.apiserver.admission import service_addresses
 from env_core.apiserver.errors import StatusError
+from env_core.apiserver.recorder import COMBINED, SIMILAR_MAX, EventRecorder
 from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
 from env_core.apiserver.server import ApiServer
 from env_core.controllers import (
@@ -69,6 +73,8 @@ COMPARED = {
     "horizontalpodautoscalers",
 }
 RESYNC_MS = 2_000
+SLOWER_MS = 400
+"""By how much the recorded control plane may have been slower to look."""
 WRITES = {"create", "update", "patch", "delete"}
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
 
@@ -79,7 +85,7 @@ class NamingServer(ApiServer):
     Pods that are made for a node (those of DaemonSets) get the name of a pod that was on it.
     """
 
-    __slots__ = ("forbidden", "moments", "names", "node_of", "shift")
+    __slots__ = ("answered", "forbidden", "moments", "names", "node_of", "shift")
 
     def handle(self, request: ApiRequest):
         if request.verb in WRITES:
@@ -106,14 +112,31 @@ class NamingServer(ApiServer):
     def _timed(self, request):
         """Answer at the moment at which the recorded server did."""
         now_ms = self.loop.now_ms
+        if request.resource == "endpointslices.discovery.k8s.io" and request.verb in ("create", "update"):
+            request = self._in_order(request)
         moment_ms = self.moments.of(request, now_ms) if request.verb in WRITES else None
         if moment_ms is None:
             return super().handle(request)
-        if moment_ms >= now_ms:
+        # The clock itself stays: what else is due meanwhile has its own moments.
+        self.answered = (self.loop.handled, moment_ms)
+        if moment_ms > self.loop.now_ms:
             self.loop.now_ms = moment_ms
             return super().handle(request)
         with self.loop.as_of(moment_ms):
             return super().handle(request)
+
+    def told_ms(self):
+        """Return when an event that follows on a write is told: not before that write's answer."""
+        handled, moment_ms = self.answered
+        return moment_ms if handled == self.loop.handled else self.loop.now_ms
+
+    def _in_order(self, request):
+        body = request.body
+        name = body["metadata"].get("name", "") if isinstance(body, dict) else ""
+        if not name or not body.get("endpoints"):
+            return request
+        rows = self.moments.endpoints_in_order(name, body["endpoints"], self.loop.now_ms)
+        return request._replace(body={**body, "endpoints": rows})
 
     def _next_name(self, queue, body):
         target = _daemonset_nodes.target_node(body) if body.get("kind") == "Pod" else ""
@@ -132,8 +155,10 @@ class Replay:
         self.namespace = self.flow["namespace"]
         self.world = World(now_ms=self.start_ms - 30_000, server_type=NamingServer)
         self.world.server.names = {}
+        self.world.server.answered = (-1, 0)
         self.world.server.forbidden = []
         self._read_names()
+        self.world.pace = self._pace
         self.shift = self.world.server.shift = Shift(self.flow)
         script = self.script = RecordedScript(self.flow, self.start_ms)
         self.world.server.moments = Moments(self.flow, self.start_ms, lambda resource: resource.split(".")[0])
@@ -149,6 +174,10 @@ class Replay:
         self.world.api.create(
             "namespaces", "", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
         )
+        self.addresses = self._read_addresses()
+        self.free_address = service_addresses._free_address
+        self.forgetful = set()
+        self.events_now = []
         self.before = {}
         self.events = Counter()
         self.results = []
@@ -159,6 +188,15 @@ class Replay:
             if type_ == "ADDED":
                 prefix = name[:-5] if len(name) > 5 else name
                 names.setdefault((plural, prefix), []).append(name)
+
+    def _read_addresses(self):
+        return {
+            service["metadata"]["name"]: service["spec"]["clusterIP"]
+            for step in reversed(self.flow["steps"])
+            if isinstance(step["state"], dict)
+            for service in step["state"].get("services", ())
+            if service["spec"].get("clusterIP", "None") != "None"
+        }
 
     # Running
 
@@ -175,7 +213,12 @@ class Replay:
         drawn, _victims.drawn = _victims.drawn, lambda pod: f"{self._deleting_ms(pod):09}"
         victims_first, _replicas.victims_first = _replicas.victims_first, self._victims_first
         try:
-            with autoscaler_flags(), self.shift.undone():
+            with (
+                autoscaler_flags(),
+                self._events_follow(),
+                self.shift.undone(),
+                mock.patch.object(service_addresses, "_free_address", self._address),
+            ):
                 self._run_steps()
         finally:
             nodelifecycle.GRACE_MS, nodelifecycle.HEARTBEAT_MS = grace_ms, heartbeat_ms
@@ -187,6 +230,77 @@ class Replay:
 
     def _next_round(self, component):
         return Requeue(RESYNC_MS - (component.now_ms - self.start_ms - self.resync_phase_ms) % RESYNC_MS)
+
+    def _pace(self, key):
+        """Let some controllers look when they did: how many changes are seen at once depends on it."""
+        moments, now_ms = self.world.server.moments, self.world.now_ms
+        moment_ms = None
+        if key[0] == "endpointslice":
+            moment_ms = moments.next_slices_ms(key[2], now_ms, SLOWER_MS)
+        elif key[0] == "horizontal-pod-autoscaler":
+            moment_ms = moments.next_ms("horizontalpodautoscalers", key[2], now_ms, SLOWER_MS)
+        return moment_ms - now_ms if moment_ms is not None else 0
+
+    def _aggregated(self, method):
+        """Let a full aggregator have forgotten those messages that the recorded one had: it forgets one that is drawn."""
+
+        def aggregated(recorder, group, message, now_ms):
+            similar = recorder._similar.get(group)
+            if similar is None or len(similar.messages) < SIMILAR_MAX - 1 or group not in self.forgetful:
+                text, local = method(recorder, group, message, now_ms)
+                if local == COMBINED:
+                    self.forgetful.add(group)
+                return text, local
+            told = next(
+                (
+                    seen.times
+                    for key, seen in recorder._seen.items()
+                    if key[: len(group) - 2] == group[:-2] and key[-1] == message
+                ),
+                0,
+            )
+            if told and told < self._recorded_count(group, message):
+                return message, message
+            return COMBINED + message, COMBINED
+
+        return aggregated
+
+    def _recorded_count(self, group, message):
+        return max(
+            (
+                event.get("count") or 0
+                for event in self.events_now
+                if event["reason"] == group[-1] and event["message"] == message
+            ),
+            default=0,
+        )
+
+    @contextmanager
+    def _events_follow(self):
+        """Let events be told when the writes that they tell of were answered."""
+        server = self.world.server
+
+        def following(method):
+            def tell(recorder, *arguments, **options):
+                with server.loop.as_of(server.told_ms()):
+                    method(recorder, *arguments, **options)
+
+            return tell
+
+        with (
+            mock.patch.object(EventRecorder, "_aggregated", self._aggregated(EventRecorder._aggregated)),
+            mock.patch.object(EventRecorder, "event", following(EventRecorder.event)),
+            mock.patch.object(EventRecorder, "event_v1", following(EventRecorder.event_v1)),
+        ):
+            yield
+
+    def _address(self, attributes):
+        """Give a service the address that it had: they are drawn."""
+        name = attributes.object["metadata"]["name"]
+        found = self.addresses.get(name)
+        if found is None or found in service_addresses._taken_addresses(attributes.store):
+            return self.free_address(attributes)
+        return found
 
     def _deleting_ms(self, pod):
         number = self.kubelet.begun.get(pod["metadata"]["uid"], (0, 1))[1]
@@ -210,6 +324,7 @@ class Replay:
                 self.world.loop.run_until(at_ms)
             recorded = step["state"] if isinstance(step["state"], dict) else self.before
             problem = ""
+            self.events_now = step.get("events", self.events_now)
             try:
                 self._perform(step, recorded)
             except StatusError as error:

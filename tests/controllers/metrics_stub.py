@@ -15,6 +15,7 @@ def autoscaler_flags():
     with ExitStack() as stack:
         for module, name, value in (
             (horizontalpodautoscaler, "SYNC_MS", 2_000),
+            (horizontalpodautoscaler, "_LOOK_MS", 8),
             (_hpa_limits, "DOWNSCALE_STABILIZATION_MS", 6_000),
             (_hpa_replicas, "CPU_INITIALIZATION_MS", 1_000),
             (_hpa_replicas, "INITIAL_READINESS_MS", 1_000),

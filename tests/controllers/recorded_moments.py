@@ -12,6 +12,9 @@ AHEAD_MS = 400
 """For how long a write may wait for its recorded moment."""
 BEHIND_MS = 150
 """By how much a write may be too late."""
+LOOK_MS = 25
+"""From a controller's look at its object to its write."""
+SUFFIX_LENGTH = len("-xxxxx")
 LAG_MS = 2
 """From an answer to the watch that tells of it."""
 
@@ -42,9 +45,32 @@ class Moments:
             self._rows.setdefault(key, []).append(Row(answered_ms, type_, row, last.get(key, {})))
             last[key] = row
 
-    def made_ms(self, plural, name, now_ms):
-        """Return when an object of that name was made, if that was about now."""
-        return self._find(plural, name, now_ms, lambda row: row.type == "ADDED")
+    def next_ms(self, plural, name, now_ms, within_ms):
+        """Return when an object was changed next, if that was soon."""
+        rows = self._rows.get((plural, name), ())
+        found = (row.at_ms for row in rows if now_ms < row.at_ms - LOOK_MS <= now_ms + within_ms)
+        return next((at_ms - LOOK_MS for at_ms in found), None)
+
+    def next_slices_ms(self, service, now_ms, within_ms):
+        """Return when a service's slices were written next, if that was soon."""
+        found = [
+            row.at_ms
+            for (plural, name), rows in self._rows.items()
+            if plural == "endpointslices" and name[:-SUFFIX_LENGTH] == service
+            for row in rows
+            if now_ms < row.at_ms <= now_ms + within_ms
+        ]
+        return min(found, default=None)
+
+    def endpoints_in_order(self, name, endpoints, now_ms):
+        """Return endpoints in the order in which the recorded slice of that name has them: upstream it is a map's."""
+        rows = [row for row in self._rows.get(("endpointslices", name), ()) if row.at_ms <= now_ms + AHEAD_MS]
+        listed = [each[0] for each in (rows[-1].now.get("endpoints") or ())] if rows else []
+        last = len(listed)
+        return sorted(
+            endpoints,
+            key=lambda each: listed.index(each["addresses"]) if each["addresses"] in listed else last,
+        )
 
     def of(self, request, now_ms):
         """Return when a write was answered, if the recording has such a one about now."""

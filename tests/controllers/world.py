@@ -80,6 +80,8 @@ class World:
         self.components = {}
         self.listeners = []
         self.reconciles = 0
+        self.pace = lambda _key: 0
+        """How long a reconcile that is due waits still."""
         self.loop.bind("controller", self._reconcile)
         self.loop.bind("call", lambda key: self.calls.pop(key)())
         self.calls = {}
@@ -124,6 +126,10 @@ class World:
             listener(event)
 
     def _reconcile(self, key):
+        wait_ms = self.pace(key)
+        if wait_ms:
+            self.loop.wake(self.loop.now_ms + wait_ms, "controller", key)
+            return
         self.reconciles += 1
         controller = controllers()[key[0]]
         requeue = controller.reconcile(self.component(controller), Key(*key[1:]))

@@ -17,6 +17,7 @@ from env_core.shell import pipeline
 from env_core.shell.context import FileSystem, Process
 from env_core.world import Output
 from tests.controllers import flows
+from tests.controllers.comparing import RANDOM_POD
 from tests.controllers.world import World
 from tests.golden.aliases import Aliases
 from tests.golden.http import TOKENS
@@ -148,9 +149,8 @@ class Flow(flows.Replay):
                 cwd="/tmp/w",
                 now_ms=lambda: self.world.now_ms,
                 advance=self.world.advance,
-                programs={"kubectl": self._kubectl_program},
             )
-            self.shell = pipeline.Shell(process)
+            self.shell = pipeline.Shell(process, {"kubectl": self._kubectl_program})
         return self.shell.run(step["line"], "")
 
     def _kubectl_program(self, process: Process, argv: list[str]) -> Output:
@@ -213,7 +213,12 @@ class Flow(flows.Replay):
             raise
         except Exception as error:  # a crash is a difference like others
             return (-1, "", f"raised {type(error).__name__}: {error}")
-        return output.exit_code, printed(output.stdout), printed(output.stderr)
+        return output.exit_code, _plain(output.stdout), _plain(output.stderr)
+
+
+def _plain(text: str) -> str:
+    # norm.py of the recordings: a name that no object ever had ends in "uxxxx".
+    return RANDOM_POD.sub(r"\1uxxxx\2", printed(text))
 
 
 def _addresses(recorded: Record, ours: Record) -> dict[str, str]:
