@@ -74,11 +74,13 @@ class Moments:
 
     def of(self, request, now_ms):
         """Return when a write was answered, if the recording has such a one about now."""
-        if request.options.dry_run or not request.name and request.verb != "create":
+        if request.options.dry_run or (not request.name and request.verb != "create"):
             return None
         plural = self._plural_of(request.resource)
         what = _change(plural, request)
-        name = request.name or (request.body["metadata"].get("name") if isinstance(request.body, dict) else "")
+        name = request.name or (
+            request.body["metadata"].get("name") if isinstance(request.body, dict) else ""
+        )
         return self._find(plural, name, now_ms, what) if what is not None and name else None
 
     def _find(self, plural, name, now_ms, what):
@@ -113,7 +115,9 @@ def _change(plural, request):
             return lambda row: row.now.get("node") and not row.before.get("node")
         return None if request.subresource else lambda row: row.type == "ADDED"
     if request.verb == "delete":
-        return lambda row: row.type == "DELETED" or row.now.get("deleting") and not row.before.get("deleting")
+        return lambda row: (
+            row.type == "DELETED" or (row.now.get("deleting") and not row.before.get("deleting"))
+        )
     body = request.body
     if not isinstance(body, dict):
         return None

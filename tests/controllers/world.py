@@ -33,6 +33,11 @@ def registry():
     return Registry([*kinds, *virtual.KINDS])
 
 
+@lru_cache(maxsize=1)
+def registry_without_metrics():
+    return Registry([kind for kind in registry().kinds if kind.group != "metrics.k8s.io"])
+
+
 def _finalizable(kind):
     """Let a write of a dying namespace change its spec's finalizers, as one of `finalize` does."""
     if kind.resource != "namespaces":
@@ -62,13 +67,13 @@ def routes():
 
 
 class World:
-    def __init__(self, *, seed=1, now_ms=EPOCH_MS, server_type=ApiServer):
+    def __init__(self, *, seed=1, now_ms=EPOCH_MS, server_type=ApiServer, kinds=None):
         self.loop = EventLoop(now_ms)
         self.store = Store()
         self.state = State()
         self.streams = Streams(seed)
         self.server = server_type(
-            registry=registry(),
+            registry=kinds or registry(),
             store=self.store,
             loop=self.loop,
             streams=self.streams,

@@ -14,7 +14,7 @@ from env_core.kubectl import command as kubectl
 from env_core.kubectl.context import Context
 from env_core.kubectl.discovery_cache import CachedDiscovery
 from env_core.shell import pipeline
-from env_core.shell.context import FileSystem, Process
+from env_core.shell.context import FileSystem, Interrupted, Process
 from env_core.world import Output
 from tests.controllers import flows
 from tests.controllers.comparing import RANDOM_POD
@@ -26,6 +26,10 @@ from tests.golden.recordings import Record
 from tests.kubectl.scripted import answer_attach, answer_exec, answer_log
 
 USERS = {identity.name: identity for identity in TOKENS.values()}
+UIDS = {"kubernetes-admin": "1", "dev": "4"}
+"""Of the recorded control plane's token file (recorded: l2/flows rbac, `auth whoami`)."""
+START_MS = 60
+"""From a command's start in a shell's line to its request."""
 READING = ("get", "describe", "events", "logs", "top", "rollout", "auth", "explain", "api-resources", "wait")
 WRITING_ROLLOUTS = ("restart", "undo", "pause", "resume")
 STEP_MS = 25
@@ -71,13 +75,37 @@ class Clock:
             loop.step()
 
 
+class BoundedClock(Clock):
+    """A terminal's clock up to a deadline (`timeout`): waiting beyond it is interrupted."""
+
+    def __init__(self, world: World, deadline_ms: int) -> None:
+        super().__init__(world)
+        self.deadline_ms = deadline_ms
+
+    def advance(self, duration_ms: int) -> None:
+        """Let time pass; raises `Interrupted` at the deadline."""
+        left_ms = max(self.deadline_ms - self.world.now_ms, 0)
+        super().advance(min(duration_ms, left_ms))
+        if duration_ms > left_ms:
+            raise Interrupted
+
+    def advance_until(self, is_met: Callable[[], bool], timeout_ms: int) -> bool:
+        """Let time pass until a condition holds; raises `Interrupted` at the deadline."""
+        left_ms = max(self.deadline_ms - self.world.now_ms, 0)
+        if super().advance_until(is_met, min(timeout_ms, left_ms)):
+            return True
+        if timeout_ms > left_ms:
+            raise Interrupted
+        return False
+
+
 class Flow(flows.Replay):
     """One flow. Commands are run; where what they print differs, the recorded change is made besides."""
 
     def __init__(self, record: Record) -> None:
         super().__init__(record)
-        self._date_what_was_there()
         self.world.store.revision = FIRST_VERSION
+        self._date_what_was_there()
         self._drawn: dict[str, str] = {}
         self.outputs: dict[int, tuple[Result, Result]] = {}
         self.managed: dict[int, tuple[Record, Record]] = {}
@@ -124,11 +152,12 @@ class Flow(flows.Replay):
         pods = self.world.store.list("pods", self.namespace)
         return SimpleNamespace(record={"state": {"pods": pods}, "namespace": self.namespace})
 
-    def _context(self, user: str, stdin: str) -> Context:
+    def _context(self, user: str, stdin: str, deadline_ms: int | None = None) -> Context:
         identity = USERS.get(user, Identity(user)) if user else ADMIN
+        identity = identity._replace(uid=UIDS.get(identity.name, ""))
         return Context(
             api=ApiClient(self.world.server, identity),
-            clock=Clock(self.world),
+            clock=Clock(self.world) if deadline_ms is None else BoundedClock(self.world, deadline_ms),
             files=self.files,
             discovery=self.discovery,
             namespace=self.namespace,
@@ -143,6 +172,7 @@ class Flow(flows.Replay):
 
     def _shell(self, step: Record) -> Output:
         if self.shell is None:
+            self.files.mkdir("/tmp/w", parents=True)
             process = Process(
                 fs=self.files,
                 env={"HOME": "/root", "PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "dumb"},
@@ -154,7 +184,9 @@ class Flow(flows.Replay):
         return self.shell.run(step["line"], "")
 
     def _kubectl_program(self, process: Process, argv: list[str]) -> Output:
-        return kubectl.run(argv[1:], self._context("", process.stdin))
+        # Each command of a line starts after the one before has ended, and takes its time to start.
+        self.world.advance(START_MS)
+        return kubectl.run(argv[1:], self._context("", process.stdin, process.deadline_ms))
 
     def _perform(self, step: Record, recorded: Record) -> None:
         self._learn_drawn(self.before)
