@@ -57,6 +57,9 @@ def usage_of(amounts: Object) -> Usage:
     )
 
 
+_GROUP = "metrics.k8s.io/"
+
+
 def total(usages: Sequence[Usage]) -> Usage:
     """Return the sum of usages."""
     cpu, memory, swap = _NOTHING, _NOTHING, _NOTHING
@@ -76,6 +79,8 @@ def read_metrics(ctx: Context, resource: str, namespace: str, name: str, label_s
         selectors.parse_labels(label_selector)
     except selectors.SelectorError as error:
         raise Failure(str(error)) from None
+    if not any(version.startswith(_GROUP) for version in ctx.discovery.api_versions()):
+        raise Failure("Metrics API not available")
     try:
         if name:
             return [ctx.api.get(resource, namespace, name)]
