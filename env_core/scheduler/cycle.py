@@ -30,6 +30,15 @@ _WATCHED = frozenset((CLAIMS, VOLUMES, CLASSES))
 _NO_NODES = "no nodes available to schedule pods"
 
 
+def _poll_ms(entry: Queued, now_ms: int) -> int:
+    """Return when it is looked next whether a pod's claims are bound: every `POLL_MS` since the wait began.
+
+    Nothing can have come of the looks before a change, so that only one after a change is made.
+    """
+    begun_ms = entry.ready_ms - _binding.VOLUMES_TIMEOUT_MS
+    return begun_ms + ((now_ms - begun_ms) // _binding.POLL_MS + 1) * _binding.POLL_MS
+
+
 class Scheduler:
     """The default scheduler of one cluster. All its state is in the component's tables."""
 
@@ -108,7 +117,7 @@ class Scheduler:
         for key, entry in queue.aside():
             if entry.state == BINDING:
                 if change.resource in _WATCHED:
-                    self._component.loop.wake(now_ms + DELAY_MS, "scheduler", (_BIND, *key))
+                    self._component.loop.wake(_poll_ms(entry, now_ms), "scheduler", (_BIND, *key))
             elif entry.plugins:
                 pod = self._component.cache.get("pods", *key)
                 if pod is not None and _changes.helps(entry.plugins, self._cache.pod(pod), change):
@@ -215,12 +224,15 @@ class Scheduler:
         ]
 
     def _place(self, key: Key, entry: Queued, cycle: Cycle, node: NodeInfo) -> None:
-        if not _binding.reserve_volumes(self._component, cycle, node):
-            timeout_ms = self._component.now_ms + _binding.VOLUMES_TIMEOUT_MS
-            self._queue.put(key, replace(entry, state=BINDING, node=node.name, ready_ms=timeout_ms))
-            self._component.loop.wake(timeout_ms, "scheduler", (_BIND, *key))
+        component, pod = self._component, cycle.pod.pod
+        if not _binding.reserve_volumes(component, cycle, node):
+            timeout_ms = component.now_ms + _binding.VOLUMES_TIMEOUT_MS
+            waiting = replace(entry, state=BINDING, node=node.name, ready_ms=timeout_ms)
+            self._queue.put(key, waiting)
+            _binding.nominate(component, pod, node.name)
+            component.loop.wake(_poll_ms(waiting, component.now_ms), "scheduler", (_BIND, *key))
             return
-        self._bind(key, entry, cycle.pod.pod, node.name)
+        self._bind(key, entry, pod, node.name)
 
     def _bind(self, key: Key, entry: Queued, pod: Object, node: str) -> None:
         pod = _binding.without_nomination(self._component, pod)

@@ -73,11 +73,27 @@ COMPARED = {
     "resourcequotas",
     "horizontalpodautoscalers",
 }
+READING = ("get", "describe", "events", "logs", "top", "rollout", "auth", "explain", "api-resources", "wait")
+WRITING_ROLLOUTS = ("restart", "undo", "pause", "resume")
+LATENCY_MS = 70
+"""From a command's start to its request, where no watch tells."""
 RESYNC_MS = 2_000
 SLOWER_MS = 400
 """By how much the recorded control plane may have been slower to look."""
 WRITES = {"create", "update", "patch", "delete"}
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
+
+
+def only_reads(step):
+    """Say whether a step is a command that changes nothing."""
+    if step["type"] != "kubectl":
+        return False
+    argv = step["argv"]
+    return (
+        bool(argv)
+        and argv[0] in READING
+        and not (argv[0] == "rollout" and argv[1:2] and argv[1] in WRITING_ROLLOUTS)
+    )
 
 
 class NamingServer(ApiServer):
@@ -320,13 +336,18 @@ class Replay:
     def _in_turn(self, _daemon_set, names):
         now_ms = self.world.now_ms - self.start_ms
         recorded = sorted(names, key=lambda name: (self.script.next_change_ms(name, now_ms), name))
+        if isinstance(names, dict):
+            # All nodes, of which some will be chosen: only those that lack a pod get theirs in batches.
+            return recorded
         turns = []
         in_batches(len(recorded), turns.append)
         return [recorded[turns.index(position)] for position in range(len(recorded))]
 
     def _run_steps(self):
         for step in self.flow["steps"]:
-            at_ms = self.start_ms + step["t_ms"]
+            at_ms = self.start_ms + (
+                self._request_ms(step) if step["type"] in ("kubectl", "shell") else step["t_ms"]
+            )
             if at_ms > self.world.now_ms:
                 self.world.loop.run_until(at_ms)
             recorded = step["state"] if isinstance(step["state"], dict) else self.before
@@ -340,6 +361,14 @@ class Replay:
             self.world.loop.run_until(max(end_ms, self.world.now_ms))
             self._compare(step, recorded, problem)
             self.before = recorded
+
+    def _request_ms(self, step):
+        """When a step's request was answered: just before the first change that a watch saw of it."""
+        begin_ms, end_ms = step["t_ms"], step["t_ms"] + step["waited_ms"]
+        seen = [row[0] for row in self.flow["watch"] if begin_ms <= row[0] < end_ms]
+        if not seen or only_reads(step):
+            return min(begin_ms + LATENCY_MS, end_ms)
+        return max(min(seen[0] - 3, begin_ms + 1_000), begin_ms)
 
     def _perform(self, step, recorded):
         if step["type"] == "kubelet":

@@ -25,6 +25,7 @@ class Instance:
         self.deleting_ms = None
         self.node = ""
         self.ip = ""
+        self.start_time = None
         self.container_ids = {}
 
 
@@ -62,6 +63,7 @@ class RecordedScript:
         found = min(rows, key=lambda each: abs(each.added_ms - 500 - created_ms))
         status = pod.get("status") or {}
         found.ip = status.get("podIP") or found.ip
+        found.start_time = status.get("startTime")
         self._date_start(found, status)
         for row in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
             if row.get("containerID"):
@@ -121,6 +123,11 @@ class RecordedScript:
         if found is None or found.running_ms is None:
             return None
         return found.running_ms - found.added_ms, self.start_ms + found.running_ms
+
+    def start_time(self, name, number):
+        """Return the stamp of when the kubelet took the pod on; None if that is not recorded."""
+        found = self.find(name, number)
+        return found.start_time if found is not None else None
 
     def container_id(self, name, number, container, restarts):
         """Return the id of a container, "" if none is recorded."""

@@ -33,6 +33,10 @@ class Script:
         """Return how long after its creation the pod ran, and when; both in ms, None if it did not."""
         return
 
+    def start_time(self, name, number):
+        """Return the stamp of when the kubelet took the pod on; None if that is not known."""
+        return
+
     def container_id(self, name, number, container, restarts):
         """Return the id of a container, "" if none is recorded."""
         return ""
@@ -100,7 +104,8 @@ class ScriptKubelet(ScriptNodes, ScriptImages, ScriptActions):
             number = self.begun.get(uid, (0, 1))[1]
             address = self.script.address(metadata["name"], number)
             ip = "127.0.0.1" if pod["spec"].get("hostNetwork") else address
-            record = self.records[uid] = Record(pod, ip, number, self.now)
+            begun = self.script.start_time(metadata["name"], number) or self.now
+            record = self.records[uid] = Record(pod, ip, number, begun)
             if not is_going:
                 self.world.later(20, lambda: self._begin(uid))
         if is_going and not record.is_killing:

@@ -12,6 +12,12 @@ LEASE_MS = 2_000
 class ScriptNodes:
     """The part of the script kubelet that speaks for nodes."""
 
+    lease_phase_ms = 0
+    """When leases are renewed, within each `LEASE_MS`."""
+
+    def _renewed_ms(self, now_ms):
+        return now_ms - (now_ms - self.lease_phase_ms) % LEASE_MS
+
     def _node(self, kind, action):
         name = action["node"]
         if kind == "node_down":
@@ -115,11 +121,14 @@ class ScriptNodes:
         self.api.update_status("nodes", "", {**node, "status": status})
 
     def _renew(self, name):
+        """Write the lease as it was renewed last: all live nodes' are renewed in one go."""
+        now_ms = self.world.now_ms
         lease = self.world.store.get(LEASES, LEASE_NAMESPACE, name)
+        renewed_ms = self._renewed_ms(now_ms) if lease is not None else now_ms
         spec = {
             "holderIdentity": name,
             "leaseDurationSeconds": 40,
-            "renewTime": rfc3339_micro(self.world.now_ms),
+            "renewTime": rfc3339_micro(renewed_ms),
         }
         if lease is not None:
             self.api.update(LEASES, LEASE_NAMESPACE, {**lease, "spec": {**lease["spec"], **spec}})
@@ -137,7 +146,7 @@ class ScriptNodes:
         name = lease["metadata"]["name"]
         if lease["metadata"]["namespace"] != LEASE_NAMESPACE or name in self.down or name not in self.nodes:
             return lease
-        stamp = rfc3339_micro(now_ms - now_ms % LEASE_MS)
+        stamp = rfc3339_micro(self._renewed_ms(now_ms))
         if stamp <= lease["spec"]["renewTime"]:
             return lease
         return {**lease, "spec": {**lease["spec"], "renewTime": stamp}}

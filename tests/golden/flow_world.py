@@ -31,12 +31,8 @@ UIDS = {"kubernetes-admin": "1", "dev": "4"}
 """Of the recorded control plane's token file (recorded: l2/flows rbac, `auth whoami`)."""
 START_MS = 60
 """From a command's start in a shell's line to its request."""
-READING = ("get", "describe", "events", "logs", "top", "rollout", "auth", "explain", "api-resources", "wait")
-WRITING_ROLLOUTS = ("restart", "undo", "pause", "resume")
 STEP_MS = 25
 """Between two moments at which a command that only reads may have been answered."""
-LATENCY_MS = 70
-"""From a command's start to its request, where no watch tells."""
 FIRST_VERSION = 4_242_400_000
 """Recordings leave resourceVersions out: ours are numbers that nothing else has, and are masked."""
 UNKNOWN_PROGRAM = "command not found"
@@ -201,16 +197,15 @@ class Flow(flows.Replay):
         if run is None:
             super()._perform(step, recorded)
             return
-        self.world.loop.run_until(max(self.start_ms + self._request_ms(step), self.world.now_ms))
         wanted = (step["rc"], printed(step["stdout"]), printed(step["stderr"]))  # with our uids in them
         got = self._result(run, step)
-        if not _agree(wanted, got) and _only_reads(step):
+        if not _agree(wanted, got) and flows.only_reads(step):
             end_ms = self.start_ms + step["t_ms"] + step["waited_ms"]
             while self.world.now_ms < end_ms and not _agree(wanted, got):
                 self.world.loop.run_until(min(self.world.now_ms + STEP_MS, end_ms))
                 got = self._result(run, step)
         self.outputs[step["n"]] = (wanted, got)
-        if not _agree(wanted, got) and not _only_reads(step):
+        if not _agree(wanted, got) and not flows.only_reads(step):
             super()._perform(step, recorded)
 
     def _compare(self, step: Record, recorded: Record, problem: str) -> None:
@@ -236,14 +231,6 @@ class Flow(flows.Replay):
         entries: list[Record] = shown["metadata"].get("managedFields") or []
         return entries
 
-    def _request_ms(self, step: Record) -> int:
-        """When a step's request was answered: just before the first change that a watch saw of it."""
-        begin_ms, end_ms = step["t_ms"], step["t_ms"] + step["waited_ms"]
-        seen = [row[0] for row in self.flow["watch"] if begin_ms <= row[0] < end_ms]
-        if not seen or _only_reads(step):
-            return min(begin_ms + LATENCY_MS, end_ms)
-        return max(min(seen[0] - 3, begin_ms + 1_000), begin_ms)
-
     def _result(self, run: Callable[[Record], Output], step: Record) -> Result:
         try:
             output = run(step)
@@ -268,17 +255,6 @@ def _addresses(recorded: Record, ours: Record) -> dict[str, str]:
         if one.get("nodePort") and other.get("nodePort"):
             found[str(one["nodePort"])] = str(other["nodePort"])
     return found
-
-
-def _only_reads(step: Record) -> bool:
-    if step["type"] != "kubectl":
-        return False
-    argv = step["argv"]
-    return (
-        bool(argv)
-        and argv[0] in READING
-        and not (argv[0] == "rollout" and argv[1:2] and argv[1] in WRITING_ROLLOUTS)
-    )
 
 
 def _loosened(result: Result) -> Result:
