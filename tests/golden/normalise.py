@@ -169,11 +169,18 @@ def unordered(entries: Value) -> Value:
 
 
 def managers(entries: Value) -> Value:
-    """Return managedFields without those of the script kubelet.
+    """Return managedFields without those of the script kubelet, and without drawn names in the paths of fields.
 
-    l2: "what it writes (pod status, node status, kubelet events, logs, exec) is **not** golden".
+    l2: "what it writes (pod status, node status, kubelet events, logs, exec) is **not** golden", "random name suffix ->
+    u0001", "kube-api-access-xxxxx -> kube-api-access-uaaaa".
     """
-    return unordered([entry for entry in entries if entry.get("manager") != "kubelet"])
+    kept = [entry for entry in entries if entry.get("manager") != "kubelet"]
+    drawn = through_text(
+        kept,
+        lambda text: TOKEN_VOLUME.sub("kube-api-access-uaaaa", text),
+        lambda text: _DEBUGGER.sub("debugger-uxxxx", text),
+    )
+    return unordered(drawn)
 
 
 def details(status: Value) -> Value:
