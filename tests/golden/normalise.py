@@ -261,6 +261,11 @@ def coredns_line(text: str) -> str:
     return re.sub(r" [\d.]+s$", " <seconds>s", text) if " - <id> " in text else text
 
 
+def go_ports(text: str) -> str:
+    """Put `<port>` in the place of our ephemeral port. promql: "Ephemeral ports are `<port>`"."""
+    return text.replace(":43210->", ":<port>->")
+
+
 def wall_clock_fields(value: Value) -> Value:
     """Replace the fields of Prometheus's rules API that tell when and how long a real process worked.
 
