@@ -63,7 +63,7 @@ def replace(
         raise _not_this_object(kind, old_metadata, wanted_uid)
     given = given_by(request, metadata) if not request.subresource and managed is None else None
     if request.subresource == "status":
-        body = sent = _status_write(kind, old, body)
+        body, sent = _status_write(server, kind, old, body)
         if body is old and not _changes_managers(server, kind, old, given, managed):
             return ApiResponse(200, server.view(kind, old), warnings)
         refuse(kind, body, kind.validate_status(body, old))
@@ -144,7 +144,18 @@ def _update_warnings(kind: Kind, body: Object, old: Object) -> list[str]:
     return kind.warnings(body) if kind.update_warnings is None else kind.update_warnings(body, old)
 
 
-def _status_write(kind: Kind, old: Object, body: Object) -> Object:
+def _status_write(server: ApiServer, kind: Kind, old: Object, body: Object) -> tuple[Object, Object]:
+    """Return what is to be stored, and what the client sent of it."""
+    sent = _with_status(old, body)
+    if sent is old:
+        return old, old
+    prepared = kind.prepare_status(sent, old)
+    if kind.stamp_status is not None:
+        return kind.stamp_status(prepared, old, server.loop.now_ms), sent
+    return prepared, prepared
+
+
+def _with_status(old: Object, body: Object) -> Object:
     status = body.get("status")
     if status is None:
         status = {}
@@ -152,12 +163,10 @@ def _status_write(kind: Kind, old: Object, body: Object) -> Object:
     annotations = (body.get("metadata") or {}).get("annotations")
     kept = old["metadata"]
     if annotations and annotations != kept.get("annotations"):
-        return kind.prepare_status(
-            {**old, "metadata": {**kept, "annotations": annotations}, "status": status}, old
-        )
+        return {**old, "metadata": {**kept, "annotations": annotations}, "status": status}
     if status == old.get("status"):
         return old
-    return kind.prepare_status({**old, "status": status}, old)
+    return {**old, "status": status}
 
 
 def _spec_write(
