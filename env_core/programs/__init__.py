@@ -21,6 +21,7 @@ from env_core.programs._model import (
     Reply,
     Request,
     Served,
+    Tls,
     Upstream,
 )
 from env_core.programs._runs import LogKey, Run, RunKey, Runtime
@@ -50,5 +51,6 @@ __all__ = [
     "RunKey",
     "Runtime",
     "Served",
+    "Tls",
     "Upstream",
 ]

@@ -248,6 +248,24 @@ def promql_result(answer: Value, order: str) -> Value:
     return answer
 
 
+def coredns_line(text: str) -> str:
+    """Put the README's marks in the place of what changes in a line of CoreDNS.
+
+    promql: "`<port>`, `<id>`, `<random>`, `<sha512>`, `<seconds>`, `GOMAXPROCS=<n>` replace changing text".
+    """
+    text = re.sub(r"GOMAXPROCS=\d+", "GOMAXPROCS=<n>", text)
+    text = re.sub(r"SHA512 = [0-9a-f]{128}", "SHA512 = <sha512>", text)
+    text = re.sub(r"\b\d+\.\d+\.(?=[ \"])", "<random>.<random>.", text)
+    text = re.sub(r"(INFO\] [\d.]+:)\d+ - \d+ ", r"\1<port> - <id> ", text)
+    text = re.sub(r"(read udp [\d.]+:|Loop \([\d.]+:)\d+(?= ?->)", r"\1<port>", text)
+    return re.sub(r" [\d.]+s$", " <seconds>s", text) if " - <id> " in text else text
+
+
+def go_ports(text: str) -> str:
+    """Put `<port>` in the place of our ephemeral port. promql: "Ephemeral ports are `<port>`"."""
+    return text.replace(":43210->", ":<port>->")
+
+
 def wall_clock_fields(value: Value) -> Value:
     """Replace the fields of Prometheus's rules API that tell when and how long a real process worked.
 
