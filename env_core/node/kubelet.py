@@ -21,7 +21,7 @@ from env_core.node import (
     statuses,
     volumes,
 )
-from env_core.node._host import Host, PodNetwork, next_phase_ms
+from env_core.node._host import Host, Jitter, PodNetwork, next_phase_ms
 from env_core.node._records import FINISHED, IDLE, SYNCING, PodRecord
 from env_core.node.images import Images
 from env_core.programs import Run, Runtime
@@ -52,6 +52,7 @@ class Kubelets:
         network: PodNetwork,
         exec_in: Callable[[Run, ExecOptions], Output],
         images: Images | None = None,
+        jitter: Jitter | None = None,
     ) -> None:
         host = Host(
             server=server,
@@ -60,6 +61,7 @@ class Kubelets:
             network=network,
             exec_in=exec_in,
             images=images if images is not None else Images(),
+            jitter=jitter,
         )
         self._host = host
         self.views: Mapping[str, Callable[[Object, int], Object]] = {

@@ -312,8 +312,7 @@ def _finish(host: Host, record: PodRecord, pod: Object) -> None:
         if record.error == "backoff":
             left_ms = containers.backoff_left_ms(host, record)
             wait_ms = min(left_ms if left_ms is not None else RETRY_MS, RESYNC_MAX_MS)
-        jitter = host.component(record.node).stream("resync", record.node).fraction() / 2
-        retry_ms = next_phase_ms(node.tick_ms, now_ms + int(wait_ms * (1 + jitter)))
+        retry_ms = next_phase_ms(node.tick_ms, now_ms + int(wait_ms * (1 + host.jitter(record, wait_ms))))
         record = record._replace(retry_ms=retry_ms)
         due.append(retry_ms)
         if record.has_changed:

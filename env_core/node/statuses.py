@@ -59,9 +59,18 @@ def _mounts(container: Object) -> list[Object]:
 
 
 def container_status(
-    pod: Object, container: Object, record: ContainerRecord, old: Object | None, waiting_reason: str
+    pod: Object,
+    container: Object,
+    record: ContainerRecord,
+    old: Object | None,
+    waiting_reason: str,
+    *,
+    is_init: bool = False,
 ) -> Object:
-    """Return one container's status, without `started` and `ready`, which are the probes'."""
+    """Return one container's status, without `started` and `ready`, which are the probes'.
+
+    An init container that ended well does not show why it waits, a sidecar no more than others.
+    """
     name = container["name"]
     instance = record.current
     resources = container.get("resources") or {}
@@ -103,7 +112,8 @@ def container_status(
         status["volumeMounts"] = mounts
     if instance is not None:
         status["user"] = {"linux": {"uid": instance.user, "gid": instance.user}}
-    if record.waiting is not None and should_restart(container, pod, record):
+    has_passed = is_init and instance is not None and not instance.is_running and instance.exit_code == 0
+    if record.waiting is not None and not has_passed and should_restart(container, pod, record):
         reason, message = record.waiting
         if "terminated" in status["state"]:
             status["lastState"] = status["state"]
@@ -212,7 +222,9 @@ def _container_statuses(
     built = []
     for container in containers:
         name = container["name"]
-        status = container_status(pod, container, record.container(name), old.get(name), default)
+        status = container_status(
+            pod, container, record.container(name), old.get(name), default, is_init=is_init
+        )
         if "running" in status["state"]:
             status["started"] = is_started(host, record, container, old.get(name))
         if is_init and not conditions.is_sidecar(container):
