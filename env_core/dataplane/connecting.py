@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from env_core.apiserver.store import Store
-from env_core.dataplane._model import Connection, Source
+from env_core.dataplane._model import Connection, OutsideName, Source
 from env_core.dataplane.ingress import Routes
 from env_core.dataplane.names import Names
 from env_core.dataplane.policies import RESOURCE as POLICIES
@@ -58,6 +58,7 @@ class Connector:
         "_place_stamp",
         "_places",
         "_policies",
+        "_rejected",
         "_revision",
         "_routes",
         "_runtime",
@@ -73,7 +74,8 @@ class Connector:
         self._policies = Policies(store)
         self._services = Services(store, state.table("network/turns"))
         self._routes = Routes(store)
-        self._names = Names(store)
+        self._names = Names(store, state.table("network/outside"))
+        self._rejected = state.table("network/rejected")
         self._loaded = state.table("network/loaded")
         self._verdicts: dict[tuple[str, str, str, int, str], bool] = {}
         self._places: dict[str, Place] = {}
@@ -101,6 +103,14 @@ class Connector:
             if found is not None:
                 self._origins[uid] = found
         return found
+
+    def declare_name(self, name: str, known: OutsideName) -> None:
+        """Let the world outside know a name, or all names of a zone (".example.com")."""
+        self._names.declare(name, known)
+
+    def reject(self, address: str, failure: str) -> None:
+        """Let a router or firewall answer for an address: what is sent there fails with `failure` at once (TIMEOUT: is lost)."""
+        self._rejected[address] = failure
 
     def outside(self) -> Source:
         """Return a host on the nodes' network: it reaches the ingress, Services and pods, and uses the cluster's DNS."""
@@ -195,6 +205,8 @@ class Connector:
         self._refresh()
         if address.startswith("127.") or address == source.ip:
             return ""
+        if address in self._rejected:
+            return str(self._rejected[address])
         if self._services.has_address(address):
             return TIMEOUT
         where = self._runtime.pod_at(address)
@@ -217,6 +229,8 @@ class Connector:
                 )
             own = self._store.get("pods", source.namespace, source.pod)
             return self._listener(own, address, port, "127.0.0.1")
+        if self._rejected and address in self._rejected:
+            return Connection(failure=self._rejected[address], address=address, port=port)
         service = self._services.port_at(address, port, protocol)
         if service is not None:
             backend = self._services.choose(service, source.ip, self._loop.now_ms)

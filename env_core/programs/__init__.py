@@ -3,6 +3,8 @@
 from env_core.programs._model import (
     DNS_TIMEOUT,
     EMPTY,
+    FILTERED,
+    NETWORK_UNREACHABLE,
     NXDOMAIN,
     REFUSED,
     RESET,
@@ -26,6 +28,8 @@ from env_core.programs._runs import LogKey, Run, RunKey, Runtime
 __all__ = [
     "DNS_TIMEOUT",
     "EMPTY",
+    "FILTERED",
+    "NETWORK_UNREACHABLE",
     "NXDOMAIN",
     "REFUSED",
     "RESET",

@@ -26,9 +26,9 @@ from env_core.shell._clients._wire import NetworkWire, Wire
 from env_core.shell.context import Process, Program
 from env_core.world import Output
 
-_Client = Callable[[Process, list[str], Wire], Output]
+Client = Callable[[Process, list[str], Wire], Output]
 
-_GNU: Mapping[str, _Client] = {
+_GNU: Mapping[str, Client] = {
     "curl": curl.run,
     "wget": wget.run,
     "nslookup": nslookup.run,
@@ -40,7 +40,7 @@ _GNU: Mapping[str, _Client] = {
     "ping": ping.run,
     "redis-cli": redis_cli.run,
 }
-_BUSYBOX: Mapping[str, _Client] = {
+_BUSYBOX: Mapping[str, Client] = {
     **{
         name: client
         for name, client in _GNU.items()
@@ -54,7 +54,11 @@ _BUSYBOX: Mapping[str, _Client] = {
 }
 
 
-def _bound(client: _Client, wire: Wire) -> Program:
+CLIENTS: Mapping[str, Mapping[str, Client]] = {"gnu": _GNU, "busybox": _BUSYBOX}
+"""The clients by name, by the flavour of the tools beside them."""
+
+
+def _bound(client: Client, wire: Wire) -> Program:
     def run(process: Process, argv: list[str]) -> Output:
         return client(process, argv, wire)
 

@@ -10,6 +10,8 @@ from env_core.dataplane.network import Network
 from env_core.programs import (
     DNS_TIMEOUT,
     EMPTY,
+    FILTERED,
+    NETWORK_UNREACHABLE,
     NXDOMAIN,
     REFUSED,
     RESET,
@@ -20,11 +22,6 @@ from env_core.programs import (
     Request,
 )
 from env_core.shell.context import Interrupted, Process
-
-NETWORK_UNREACHABLE: Final = "network-unreachable"
-"""There is no route at all: what a client's operating system knows beside UNREACHABLE."""
-FILTERED: Final = "filtered"
-"""An ICMP answer says that a filter forbids it."""
 
 ERRORS: Final = {
     REFUSED: "Connection refused",
