@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from env_core.node import eviction, lifecycle, volumes
 from env_core.node import images as image_rules
-from env_core.node import lifecycle, volumes
 from env_core.node._host import Host
 from env_core.node._records import Instance, PodRecord
 from env_core.node.environment import CONFIG_ERROR, ConfigError, environment, expand
@@ -312,6 +312,7 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
         record = record.with_container(name, state._replace(current=instance, previous=previous))
         return _fail(host, record, pod, name, "RunContainerError", text, text)
     started = _put_run(host, subject, container_id, program, launch)
+    eviction.expect(host, pod, started)
     record = record.with_container(name, state._replace(current=instance, previous=previous, waiting=None))
     host.event(record, pod, "Normal", "Started", "Container started", name)
     return _after_start(host, record, pod, container, started)

@@ -153,13 +153,20 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
     reason = message = ""
     if phase == old.get("phase"):
         reason, message = old.get("reason", ""), old.get("message", "")
-    if record.reason:
+    if record.is_killed:
+        # Its containers' exit codes decide: what ends well on the signal has succeeded, and says no reason.
+        if is_ended and phase == "Failed":
+            reason, message = record.reason, record.reason_message
+    elif record.reason:
         phase, reason, message = "Failed", record.reason, record.reason_message
     now = rfc3339(host.now_ms)
     sandbox = record.sandbox
     others = [
         each for each in pod.get("status", {}).get("conditions") or () if each["type"] not in conditions.OWNED
     ]
+    if record.disruption and is_ended:
+        others = [each for each in others if each["type"] != "DisruptionTarget"]
+        others.append(conditions.disrupted(pod, record.disruption, old.get("conditions") or (), now))
     all_ready = conditions.containers_ready(pod, by_name, phase)
     own = [
         conditions.ready_to_start(
@@ -201,7 +208,19 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
     if "qosClass" in pod.get("status", {}):
         status["qosClass"] = pod["status"]["qosClass"]
     status |= pod_resources(pod)
+    if record.is_killed:
+        status["resources"] = _without_storage(status["resources"])
     return status
+
+
+def _without_storage(resources: Object) -> Object:
+    """What is left of a pod's resources once the kubelet ends it: local storage is not shown (evict-ephemeral-limit)."""
+    built = {}
+    for side, amounts in resources.items():
+        kept = {name: amount for name, amount in amounts.items() if name != "ephemeral-storage"}
+        if kept:
+            built[side] = kept
+    return built
 
 
 def _name_of(status: Object) -> str:

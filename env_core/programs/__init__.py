@@ -22,6 +22,7 @@ from env_core.programs._model import (
     Request,
     Served,
     Upstream,
+    Written,
 )
 from env_core.programs._runs import LogKey, Run, RunKey, Runtime
 
@@ -51,4 +52,5 @@ __all__ = [
     "Runtime",
     "Served",
     "Upstream",
+    "Written",
 ]

@@ -12,8 +12,11 @@ from typing import Any
 from env_core.apiserver.request import ADMIN, MERGE_PATCH, STRATEGIC_PATCH, Options
 from env_core.apiserver.store import WatchEvent
 from env_core.cluster import Cluster
-from env_core.node._records import PodRecord
+from env_core.node._records import PodRecord, Settings
+from env_core.node.eviction import ROUND_MS
 from env_core.node.kubelet import Kubelets
+from env_core.node.node_status import NETWORK_PROBLEM
+from env_core.objects import quantity
 from env_core.world import Object
 from tests.node.scripted import ScriptedImages, ScriptedRuntime
 
@@ -27,6 +30,26 @@ SCRIPT = "oracle/script"
 def _parsed(text: str) -> Object:
     found: Object = json.loads(text)
     return found
+
+
+def settings_of(config: Mapping[str, Any]) -> Settings:
+    """Return how a recorded node was set up."""
+    kubelet = config.get("kubelet") or {}
+    soft = (kubelet.get("evictionSoft") or {}).get("memory.available")
+    grace = (kubelet.get("evictionSoftGracePeriod") or {}).get("memory.available", "0s")
+    resolver = config.get("host_resolv_conf") or {}
+    return Settings(
+        soft_memory_bytes=quantity.to_bytes(soft) if soft else 0,
+        soft_grace_ms=int(grace.removesuffix("s")) * 1_000,
+        soft_pod_grace_s=kubelet.get("evictionMaxPodGracePeriod", 0),
+        pressure_transition_ms=60_000
+        if kubelet.get("evictionPressureTransitionPeriod") == "1m0s"
+        else 300_000,
+        nameservers=tuple(resolver.get("nameservers") or ()),
+        searches=tuple(resolver.get("searches") or ()),
+        has_cluster_dns="clusterDNS" in kubelet or not kubelet,
+        csi_drivers=tuple(config.get("csi_drivers") or ()),
+    )
 
 
 class Lab(Cluster):
@@ -88,16 +111,22 @@ class Lab(Cluster):
             self.changes.append((self.now_ms, event))
         super()._on_write(event)
 
-    def join(self, name: str, config: Mapping[str, Any]) -> None:
-        """Add a recorded node."""
+    def join(self, name: str, config: Mapping[str, Any], round_ms: int | None = None) -> None:
+        """Add a recorded node; `round_ms` is a time at which its eviction manager looks."""
         capacity = config["capacity"]
+        start = config.get("at_start") or {}
         self.kubelets.join(
             name,
             cpu=capacity["cpu"],
             memory=capacity["memory"],
             pods=int(capacity["pods"]),
             taints=config.get("taints") or (),
+            settings=settings_of(config),
+            network_problem="" if start.get("networkReady", True) else NETWORK_PROBLEM,
         )
+        if round_ms is not None:
+            table = self.state.table("kubelet/nodes")
+            table[name] = table[name]._replace(evict_ms=round_ms % ROUND_MS)
 
     def create(self, body: Object) -> Object:
         """Create an object of a recording."""

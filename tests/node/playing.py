@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from env_core.node.node_status import NETWORK_PROBLEM, RUNTIME_PROBLEM
 from env_core.world import Object
 from tests.node.lab import CREATED_MS, Lab
 
@@ -13,6 +14,11 @@ SETTLE_MS = 12_000
 """For how long a cluster stands before the first pod: its namespaces have their accounts and root certificates."""
 _QUIET = ("(exited)", "(sandbox died)", "ExecSync")
 """Calls of the recorded runtime that tell nothing of when the kubelet worked on a pod."""
+_LEFT = {
+    "memAvailMi": ("memory_bytes", 1 << 20),
+    "fsAvailGi": ("disk_bytes", 1 << 30),
+    "inodesFree": ("inodes", 1),
+}
 DEFAULT_CONFIG: Record = {"capacity": {"cpu": "8", "memory": "32Gi", "pods": "250"}}
 
 
@@ -42,16 +48,19 @@ class Play:
         self._plan: list[tuple[int, int, Callable[[], None]]] = []
         self._nodes: dict[str, Record] = {}
         self._played: set[str] = set()
+        self._left: dict[str, dict[str, int]] = {}
         self._add(record)
         first = min((each[0] for each in self._plan), default=0)
         self.start_ms = CREATED_MS
         self.world = Lab(CREATED_MS - SETTLE_MS - max(record["posted_ms"] - first, 0), seed)
         for name in sorted(self._nodes):
-            self.world.join(name, self._nodes[name])
+            self.world.join(name, self._nodes[name], self._round_ms(name))
         for case in self._played:
             own = record if case == record["name"] else cases[case]
             pod_name = own["manifest"]["metadata"]["name"]
-            self.world.moments[pod_name] = _moments(own, self.start_ms + own["posted_ms"] - record["posted_ms"])
+            self.world.moments[pod_name] = _moments(
+                own, self.start_ms + own["posted_ms"] - record["posted_ms"]
+            )
         self._plan.sort(key=lambda each: each[:2])
         before = [each for each in self._plan if each[0] < record["posted_ms"]]
         self._plan = self._plan[len(before) :]
@@ -59,6 +68,19 @@ class Play:
             self._perform(each)
         self.world.loop.run_until(self.start_ms)
         self.world.is_watching = True
+
+    def _round_ms(self, node: str) -> int | None:
+        """When the recorded node's eviction manager looked, within its ten seconds, if something tells."""
+        for case in sorted(self._played):
+            own = self._cases.get(case, self.record)
+            for each in own["events"]:
+                if (
+                    own["node"] == node
+                    and each["reason"] == "Evicted"
+                    and "had condition" not in each["message"]
+                ):
+                    return int(self.start_ms + own["posted_ms"] - self.record["posted_ms"] + each["t"])
+        return None
 
     def _at(self, at_ms: int, act: Callable[[], None]) -> None:
         self._plan.append((at_ms, len(self._plan), act))
@@ -81,9 +103,7 @@ class Play:
             self._at(posted_ms + action["at_ms"], lambda action=action: self._act(record, action["action"]))
         script = record["script"]
         if script.get("sandboxDieMs"):
-            self._at(
-                posted_ms + script["sandboxDieMs"] + 320, lambda: self._act(record, ["end_sandbox"])
-            )
+            self._at(posted_ms + script["sandboxDieMs"] + 320, lambda: self._act(record, ["end_sandbox"]))
         for each in record["depends_on"]:
             if "control" in each:
                 self._node(each["node"], None)
@@ -106,7 +126,9 @@ class Play:
 
     def _create(self, body: Object) -> None:
         kind = self.world.registry.by_gvk(body["apiVersion"], body["kind"])
-        namespace = body["metadata"].get("namespace", "default") if kind is not None and kind.is_namespaced else ""
+        namespace = (
+            body["metadata"].get("namespace", "default") if kind is not None and kind.is_namespaced else ""
+        )
         if kind is None or self.world.store.get(kind.resource, namespace, body["metadata"]["name"]) is None:
             self.world.create(body)
 
@@ -128,4 +150,28 @@ class Play:
         self.world.act(action, found if found is not None else record["manifest"])
 
     def _control(self, node: str, control: Record) -> None:
-        raise NotImplementedError(f"{node} {control}")
+        """Do to a node what was done to it in the recording."""
+        kubelets = self.world.kubelets
+        if "set" in control:
+            self._set(node, control["set"])
+        elif "kill" in control:
+            if "kubelet only" in control["kill"] or self._nodes[node].get("runtime", "").startswith("own"):
+                kubelets.stop_kubelet(node)
+            else:
+                kubelets.stop_node(node)
+        elif "start" in control:
+            kubelets.start_node(node)
+        elif "kubectl" in control:
+            self.world.kubectl(control["kubectl"])
+
+    def _set(self, node: str, values: Record) -> None:
+        kubelets = self.world.kubelets
+        if "networkReady" in values:
+            kubelets.set_network_problem(node, "" if values["networkReady"] else NETWORK_PROBLEM)
+        if "runtimeReady" in values:
+            kubelets.set_runtime_problem(node, "" if values["runtimeReady"] else RUNTIME_PROBLEM)
+        left = {key: value for key, value in values.items() if key in _LEFT}
+        if left:
+            known = self._left.setdefault(node, {})
+            known.update({_LEFT[key][0]: value * _LEFT[key][1] for key, value in left.items()})
+            kubelets.set_free(node, **known)

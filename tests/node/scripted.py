@@ -23,6 +23,7 @@ from env_core.programs import (
     Request,
     Run,
     Runtime,
+    Written,
 )
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Stream
@@ -85,6 +86,31 @@ class ScriptedImages(Images):
         key = (container.pod_uid, container.name)
         tries = self.creates[key] = self.creates.get(key, 0) + 1
         return "" if failure.get("times") and tries > failure["times"] else failure["msg"]
+
+    def _error(self, spec: Object | None, key: tuple[str, str], own_id: str) -> str:
+        if not spec:
+            return ""
+        tries = self.creates[key] = self.creates.get(key, 0) + 1
+        if spec.get("times") and tries > spec["times"]:
+            return ""
+        text: str = spec["msg"].replace("$ID", own_id)
+        return text
+
+    def sandbox_error(self, namespace: str, pod: str, sandbox_id: str) -> str:
+        return self._error(
+            self._script_of(namespace, pod).get("sandbox"), ("sandbox", f"{namespace}/{pod}"), sandbox_id
+        )
+
+    def stop_error(self, container: Container, container_id: str) -> str:
+        script = (self._script_of(container.namespace, container.pod).get("containers") or {}).get(
+            container.name
+        )
+        return self._error((script or {}).get("stop"), ("stop", container_id), container_id)
+
+    def stop_sandbox_error(self, namespace: str, pod: str, sandbox_id: str) -> str:
+        return self._error(
+            self._script_of(namespace, pod).get("stopSandbox"), ("stop", sandbox_id), sandbox_id
+        )
 
     def pull(self, reference: Reference) -> PullError | None:
         return image_error(self._kind(reference), reference)
@@ -216,12 +242,21 @@ class ScriptedRuntime:
             Line(1, line.removeprefix("!"), "stderr" if line.startswith("!") else "stdout")
             for line in run.get("log") or ()
         ]
+        fill = script.get("fill")
+        written = (
+            (Written(path=fill["path"], size_bytes=fill["mi"] << 20, after_ms=fill.get("atMs", 0)),)
+            if fill
+            else ()
+        )
         return Launch(
             listeners=tuple(listeners),
             log=tuple(lines),
             exit=ending,
             stop_ms=10**9 if term.get("ignore") else term.get("ms", 0),
             stop_code=term.get("code", 0),
+            memory_bytes=(script.get("memMi") or 12) << 20,
+            disk_bytes=script["diskMi"] << 20 if script.get("diskMi") else 36_864,
+            written=written,
         )
 
     def request_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:

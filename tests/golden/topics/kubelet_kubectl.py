@@ -77,8 +77,14 @@ def printed(text: str) -> str:
     """
     text = _SCRIPT.sub("Annotations:      <none>\n", text)
     text = _MORE_SCRIPT.sub(lambda found: found[1] + found[2] + "\n" if found[1] else "", text)
-    text = _ID.sub("<id>", UID.sub("<uid>", random_suffix(text.replace("-sufix ", "-00000 ").replace("-sufix:", "-00000:"))))
-    text = _HOST.sub("<host>", _PORT.sub(r"\1<source>->", _PULLED.sub("in <time>", _ATTEMPT.sub("attempt at <n> ms", text))))
+    text = _ID.sub(
+        "<id>",
+        UID.sub("<uid>", random_suffix(text.replace("-sufix ", "-00000 ").replace("-sufix:", "-00000:"))),
+    )
+    text = _HOST.sub(
+        "<host>",
+        _PORT.sub(r"\1<source>->", _PULLED.sub("in <time>", _ATTEMPT.sub("attempt at <n> ms", text))),
+    )
     return _rows(text)
 
 
@@ -145,7 +151,11 @@ def judge(record: Record, folder: Folder) -> Comparison:
                 return Comparison(wanted, wanted, apart=apart)
     assert first is not None
     shown = {"rc": first[0], "stdout": _sorted_events(printed(first[1])), "stderr": printed(first[2])}
-    masked = {"rc": record["rc"], "stdout": _sorted_events(printed(record["stdout"])), "stderr": printed(record["stderr"])}
+    masked = {
+        "rc": record["rc"],
+        "stdout": _sorted_events(printed(record["stdout"])),
+        "stderr": printed(record["stderr"]),
+    }
     return Comparison(masked, shown, apart=apart)
 
 
