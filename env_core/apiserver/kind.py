@@ -198,6 +198,8 @@ class Kind:
     """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
     has_free_finalizers: bool = False
     """Whether finalizers need no domain (kinds outside of the core's own registries)."""
+    stamp_status: Callable[[Object, Object, int], Object] | None = None
+    """What the server makes of a status write, (new, old), at a time: moments that nobody manages."""
     prepare_delete: Callable[[Object, int], Object] | None = None
     """What the first request to delete makes of the object, at a time, in place of deleting it."""
 

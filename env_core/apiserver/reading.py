@@ -52,8 +52,6 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         raise no_subresource(request, kind)
     if subresource == "log":
         podlogs.check_options(request)
-    if subresource == "proxy" and kind.resource == "services":
-        _check_endpoints(server, request)
     if request.options.resource_version:
         paging.check_not_future(server.store, paging.version_of(request.options.resource_version))
     obj = server.view(kind, existing(server, request, kind))
@@ -64,17 +62,6 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     if subresource == "log":
         return podlogs.answer(server, obj, request)
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
-
-
-def _check_endpoints(server: ApiServer, request: ApiRequest) -> None:
-    """Raise ServiceUnavailable for a service that has no endpoint to proxy to, or is not there.
-
-    Source: tests/golden/l2/facts/errors.jsonl.gz (ids get-proxy-svc).
-    """
-    slices = server.store.indexed("service", f"{request.namespace}/{request.name}")
-    if not any(endpoint.get("addresses") for each in slices for endpoint in each.get("endpoints") or ()):
-        text = f"no endpoints available for service {quoted(request.name)}"
-        raise errors.StatusError(errors.status(503, "ServiceUnavailable", text))
 
 
 def no_subresource(request: ApiRequest, kind: Kind) -> errors.StatusError:

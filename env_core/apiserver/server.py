@@ -13,6 +13,7 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.policies.calls import Caller
+from env_core.apiserver.proxying import Forwarder
 from env_core.apiserver.rbacview import RbacView
 from env_core.apiserver.registry import Registry, ServedKinds
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
@@ -74,6 +75,7 @@ class ApiServer:
         "audit",
         "authorizer",
         "backend",
+        "forwarder",
         "loop",
         "metrics",
         "registry",
@@ -111,6 +113,7 @@ class ApiServer:
         self.metrics: Callable[[str, str], list[Object]] = lambda _resource, _namespace: []
         self.remarks = Remarks()
         self.webhooks: Caller | None = None
+        self.forwarder: Forwarder | None = None
         self.views: Mapping[str, Callable[[Object, int], Object]] = {}
         self.tokens: Mapping[str, Identity] = {}
 

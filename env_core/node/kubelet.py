@@ -6,10 +6,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from env_core.apiserver.proxying import Forward, Passed
 from env_core.apiserver.request import ApiRequest, ExecOptions
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import WatchEvent
 from env_core.node import (
+    api,
     arrivals,
     containers,
     endings,
@@ -351,6 +353,10 @@ class Kubelets:
                 host.runtime.put(replace(run, container=replace(run.container, files=after)))
 
     # Being asked
+
+    def answer(self, request: Forward) -> Passed:
+        """Answer a request to a node's kubelet, as the API server's node proxy passes it on."""
+        return api.answer(self._host, request)
 
     def log(self, pod: Object, request: ApiRequest) -> str:
         """Return a container's log; raises `StatusError` in the API server's words."""

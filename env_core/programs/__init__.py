@@ -21,6 +21,7 @@ from env_core.programs._model import (
     Reply,
     Request,
     Served,
+    Tls,
     Upstream,
     Written,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "RunKey",
     "Runtime",
     "Served",
+    "Tls",
     "Upstream",
     "Written",
 ]
