@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from env_core.node import node_status
-from env_core.node._host import Host
+from env_core.node._host import HANDLER, Host
 from env_core.node._records import IDLE, SYNCING, NodeRecord, PodRecord
 from env_core.node.thresholds import CONDITIONS, DEFAULT_HARD, RESOURCES, Threshold, configured
 from env_core.node.usage import VOLUME_STATS_MS, PodUse, binary, use_of
