@@ -23,6 +23,7 @@ from env_core.programs._model import (
     Served,
     Tls,
     Upstream,
+    Written,
 )
 from env_core.programs._runs import LogKey, Run, RunKey, Runtime
 
@@ -53,4 +54,5 @@ __all__ = [
     "Served",
     "Tls",
     "Upstream",
+    "Written",
 ]

@@ -90,6 +90,15 @@ class Listener:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a program writes under a path, so long after its start."""
+
+    path: str
+    size_bytes: int
+    after_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """What a program does when its container starts."""
 
@@ -97,6 +106,9 @@ class Launch:
     log: tuple[Line, ...] = ()
     exit: Exit | None = None
     memory_bytes: int = 8 << 20
+    disk_bytes: int = 36 << 10
+    """In its container's own layer from the start."""
+    written: tuple[Written, ...] = ()
     cpu_millis: int = 1
     """At rest."""
     stop_ms: int = 150
