@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from env_core.programs import Run
 from env_core.world import Object
@@ -63,12 +64,23 @@ class Answer:
         return tuple(value for _, each, value in self.records if each == kind)
 
 
+class OutsideName(NamedTuple):
+    """What the resolvers outside the cluster know of a name."""
+
+    addresses: tuple[str, ...] = ()
+    rcode: str = "NOERROR"
+    zone: str = "."
+    """The zone whose SOA comes with a negative answer."""
+    is_own: bool = False
+    """Whether the cluster's name server has the zone itself (so that its answers are authoritative)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
     """An opened connection, or why there is none."""
 
     failure: str = ""
-    """REFUSED, TIMEOUT or UNREACHABLE."""
+    """REFUSED, TIMEOUT, UNREACHABLE, NETWORK_UNREACHABLE or FILTERED."""
     address: str = ""
     """The address at the other end, behind any Service."""
     port: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from env_core.apiserver.store import Store
-from env_core.dataplane._model import Connection, Source
+from env_core.dataplane._model import Connection, OutsideName, Source
 from env_core.dataplane.ingress import Routes
 from env_core.dataplane.names import Names
 from env_core.dataplane.policies import RESOURCE as POLICIES
@@ -33,6 +33,8 @@ DNS_TRY_MS: Final = 5_000
 CONNECT_TIMEOUT_MS: Final = 130_000
 """How long Linux repeats SYN packets before it gives up (tcp_syn_retries 6)."""
 ARP_TIMEOUT_MS: Final = 3_060
+NO_NEIGHBOUR: Final = "arp"
+"""What becomes of a ping to an address of one's own network that nobody has: the place itself says that it is not reached."""
 INGRESS_PORTS: Final = (80, 8080)
 _LOCAL_NETWORKS: Final = ("10.244.", "10.42.", "10.0.")
 """Networks whose unused addresses no neighbour answers for: pods and nodes."""
@@ -58,6 +60,7 @@ class Connector:
         "_place_stamp",
         "_places",
         "_policies",
+        "_rejected",
         "_revision",
         "_routes",
         "_runtime",
@@ -73,7 +76,8 @@ class Connector:
         self._policies = Policies(store)
         self._services = Services(store, state.table("network/turns"))
         self._routes = Routes(store)
-        self._names = Names(store)
+        self._names = Names(store, state.table("network/outside"))
+        self._rejected = state.table("network/rejected")
         self._loaded = state.table("network/loaded")
         self._verdicts: dict[tuple[str, str, str, int, str], bool] = {}
         self._places: dict[str, Place] = {}
@@ -101,6 +105,14 @@ class Connector:
             if found is not None:
                 self._origins[uid] = found
         return found
+
+    def declare_name(self, name: str, known: OutsideName) -> None:
+        """Let the world outside know a name, or all names of a zone (".example.com")."""
+        self._names.declare(name, known)
+
+    def reject(self, address: str, failure: str) -> None:
+        """Let a router or firewall answer for an address: what is sent there fails with `failure` at once (TIMEOUT: is lost)."""
+        self._rejected[address] = failure
 
     def outside(self) -> Source:
         """Return a host on the nodes' network: it reaches the ingress, Services and pods, and uses the cluster's DNS."""
@@ -195,6 +207,8 @@ class Connector:
         self._refresh()
         if address.startswith("127.") or address == source.ip:
             return ""
+        if address in self._rejected:
+            return str(self._rejected[address])
         if self._services.has_address(address):
             return TIMEOUT
         where = self._runtime.pod_at(address)
@@ -203,7 +217,7 @@ class Connector:
             return "" if self._may_connect(source, address, pod, 0, "ICMP") else TIMEOUT
         if address in self._nodes:
             return "" if self._may_connect(source, address, None, 0, "ICMP") else TIMEOUT
-        return UNREACHABLE if address.startswith(_LOCAL_NETWORKS) else TIMEOUT
+        return NO_NEIGHBOUR if address.startswith(_LOCAL_NETWORKS) else TIMEOUT
 
     def connect(self, source: Source, address: str, port: int, protocol: str = "TCP") -> Connection:
         """Open a connection to an address: a Service's, a pod's, a node's or the place's own."""
@@ -217,6 +231,8 @@ class Connector:
                 )
             own = self._store.get("pods", source.namespace, source.pod)
             return self._listener(own, address, port, "127.0.0.1")
+        if self._rejected and address in self._rejected:
+            return Connection(failure=self._rejected[address], address=address, port=port)
         service = self._services.port_at(address, port, protocol)
         if service is not None:
             backend = self._services.choose(service, source.ip, self._loop.now_ms)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from env_core.apiserver.store import Store
-from env_core.dataplane._model import Answer
+from env_core.dataplane._model import Answer, OutsideName
 from env_core.dataplane.services import SLICES
 from env_core.programs._corefile import Zone
+from env_core.sim.table import Table
 from env_core.world import Object
 
 CLUSTER_DOMAIN: Final = "cluster.local"
@@ -37,12 +38,16 @@ def candidates(host: str, search: tuple[str, ...], ndots: int) -> tuple[str, ...
 
 
 class Names:
-    """The records of the cluster's zones, looked up in a store; `refresh` comes before use."""
+    """The records of the cluster's zones, looked up in a store; `refresh` comes before use.
 
-    __slots__ = ("_answers", "_found", "_stamp", "_store")
+    `outside` holds what the world outside knows: a name, or a whole zone by its name with a dot in front.
+    """
 
-    def __init__(self, store: Store) -> None:
+    __slots__ = ("_answers", "_found", "_outside", "_stamp", "_store")
+
+    def __init__(self, store: Store, outside: Table[Any, Any]) -> None:
         self._store = store
+        self._outside = outside
         self._stamp = -1
         self._answers: dict[tuple[str, str, tuple[Zone, ...]], Answer] = {}
         self._found: dict[
@@ -57,6 +62,12 @@ class Names:
             self._answers.clear()
             self._found.clear()
             self._stamp = stamp
+
+    def declare(self, name: str, known: OutsideName) -> None:
+        """Let the world outside know a name, or all names of a zone (".example.com")."""
+        self._outside[name.lower()] = known
+        self._answers.clear()
+        self._found.clear()
 
     def answer(self, zones: tuple[Zone, ...], name: str, kind: str) -> Answer:
         """Answer one query as a CoreDNS with these server blocks does. `name` has no final dot."""
@@ -107,6 +118,9 @@ class Names:
         for host, address in zone.answers:
             if host == name and kind in ("A", "ANY"):
                 return Answer(records=((name, "A", address),), ttl_seconds=3600)
+        if zone.ends_at_hosts:
+            is_known = any(host == name for host, _ in zone.answers)
+            return Answer() if is_known else Answer(rcode="SERVFAIL", is_authoritative=False)
         domain = next((each for each in zone.cluster_zones if name == each or name.endswith(f".{each}")), "")
         if domain and domain.endswith(REVERSE):
             found = self._pointer(name)
@@ -116,15 +130,44 @@ class Names:
             return self._in_cluster(zone, zones, name, kind, domain)
         if not zone.forwards:
             return Answer(rcode="REFUSED", is_authoritative=False)
-        return self._forwarded(zone, name)
+        return self._forwarded(zone, name, kind)
 
-    def _forwarded(self, zone: Zone, name: str) -> Answer:
-        """The world outside: its resolver answers, and knows none of the names."""
-        if any(is_address(each.partition(":")[0]) for each in zone.forwards):
+    def _forwarded(self, zone: Zone, name: str, kind: str) -> Answer:
+        """The world outside: its resolver answers, and knows the names that are declared."""
+        if any(is_address(each.rpartition("://")[2].partition(":")[0]) for each in zone.forwards):
             # An upstream that is no resolver of this world never answers.
             return Answer(rcode="SERVFAIL", is_authoritative=False, latency_ms=4_000)
-        del name
-        return Answer(rcode="NXDOMAIN", is_authoritative=False, is_recursive=True, authority=".")
+        return self.answer_outside(name, kind)
+
+    def answer_outside(self, name: str, kind: str) -> Answer:
+        """Answer one query as the resolvers outside the cluster do."""
+        known = self._known_outside(name)
+        is_own = known is not None and known.is_own
+        if known is None or (known.rcode == "NOERROR" and name not in self._outside):
+            zone_name = known.zone if known is not None else "."
+            return Answer(
+                rcode="NXDOMAIN", is_authoritative=is_own, is_recursive=not is_own, authority=zone_name
+            )
+        if known.rcode != "NOERROR":
+            authority = known.zone if known.rcode == "NXDOMAIN" else ""
+            return Answer(
+                rcode=known.rcode, is_authoritative=is_own, is_recursive=not is_own, authority=authority
+            )
+        if kind != "A":
+            return Answer(is_authoritative=is_own, is_recursive=not is_own, authority=known.zone)
+        records = tuple((name, "A", address) for address in known.addresses)
+        return Answer(records=records, is_authoritative=is_own, is_recursive=not is_own)
+
+    def _known_outside(self, name: str) -> OutsideName | None:
+        """Return what is declared of a name, or of the nearest zone above it."""
+        if not self._outside:
+            return None
+        found: OutsideName | None = self._outside.get(name)
+        rest = name
+        while found is None and rest:
+            found = self._outside.get(f".{rest}")
+            rest = rest.partition(".")[2]
+        return found
 
     def _in_cluster(self, zone: Zone, zones: tuple[Zone, ...], name: str, kind: str, domain: str) -> Answer:
         labels = name[: -len(domain) - 1].split(".") if name != domain else []
@@ -155,11 +198,7 @@ class Names:
             return missing
         if self._store.get("namespaces", "", labels[1]) is None:
             return missing
-        return (
-            Answer(records=((name, "A", address),), ttl_seconds=zone.ttl_seconds)
-            if kind in ("A", "ANY")
-            else empty
-        )
+        return Answer(records=((name, "A", address),), ttl_seconds=zone.ttl_seconds) if kind == "A" else empty
 
     def _service(
         self, zone: Zone, zones: tuple[Zone, ...], name: str, kind: str, front: list[str], service: Object,
@@ -178,14 +217,14 @@ class Names:
             return Answer(records=records, ttl_seconds=ttl)
         is_headless = spec.get("clusterIP") == "None"
         if len(front) == 2 and front[0].startswith("_") and front[1].startswith("_"):
-            return self._srv(name, front, service, ttl, missing) if kind in ("SRV", "ANY") else empty
+            return self._srv(name, front, service, ttl, missing) if kind == "SRV" else empty
         if front and (len(front) > 1 or not is_headless):
             return missing
         if not is_headless:
             address = spec.get("clusterIP", "")
             if not address:
                 return missing
-            return Answer(records=((name, "A", address),), ttl_seconds=ttl) if kind in ("A", "ANY") else empty
+            return Answer(records=((name, "A", address),), ttl_seconds=ttl) if kind == "A" else empty
         rows = self._endpoints(service)
         if front:
             rows = [row for row in rows if row[0] == front[0]]
@@ -193,7 +232,7 @@ class Names:
             return missing
         addresses = dict.fromkeys(address for _, address in rows)
         records = tuple((name, "A", address) for address in addresses)
-        return Answer(records=records, ttl_seconds=ttl) if kind in ("A", "ANY") else empty
+        return Answer(records=records, ttl_seconds=ttl) if kind == "A" else empty
 
     def _endpoints(self, service: Object) -> list[tuple[str, str]]:
         """Return (host name, address) of a headless Service's ready endpoints."""

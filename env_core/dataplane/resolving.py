@@ -96,7 +96,10 @@ class Resolver(Connector):
         if failure:
             return Resolution(failure=SERVFAIL, latency_ms=1)
         if zones is None:
-            return Resolution(failure=NXDOMAIN, latency_ms=1)
+            answer = self._names.answer_outside(lower, "A")
+            if answer.records:
+                return Resolution(addresses=answer.values("A"), latency_ms=1, name=lower)
+            return Resolution(failure=NXDOMAIN if answer.rcode == "NXDOMAIN" else SERVFAIL, latency_ms=1)
         rcode, addresses, name, latency_ms = self._names.search(zones, lower, search, ndots)
         if addresses:
             return Resolution(addresses=addresses, latency_ms=latency_ms, name=name)
@@ -123,5 +126,5 @@ class Resolver(Connector):
         if failure:
             return Answer(failure=failure)
         if zones is None:
-            return Answer(rcode="NXDOMAIN", is_authoritative=False, is_recursive=True, authority=".")
+            return self._names.answer_outside(name.lower(), kind)
         return self._names.answer(zones, name, kind)

@@ -3,6 +3,8 @@
 from env_core.programs._model import (
     DNS_TIMEOUT,
     EMPTY,
+    FILTERED,
+    NETWORK_UNREACHABLE,
     NXDOMAIN,
     REFUSED,
     RESET,
@@ -19,13 +21,17 @@ from env_core.programs._model import (
     Reply,
     Request,
     Served,
+    Tls,
     Upstream,
+    Written,
 )
 from env_core.programs._runs import LogKey, Run, RunKey, Runtime
 
 __all__ = [
     "DNS_TIMEOUT",
     "EMPTY",
+    "FILTERED",
+    "NETWORK_UNREACHABLE",
     "NXDOMAIN",
     "REFUSED",
     "RESET",
@@ -46,5 +52,7 @@ __all__ = [
     "RunKey",
     "Runtime",
     "Served",
+    "Tls",
     "Upstream",
+    "Written",
 ]

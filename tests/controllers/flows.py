@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl
 
 import yaml
 
+from env_core.apiserver.client import ApiClient
 from env_core.apiserver.errors import StatusError
-from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
+from env_core.apiserver.request import ADMIN, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
 from env_core.apiserver.server import ApiServer
 from env_core.controllers import Requeue, _daemonset_nodes, nodelifecycle, persistentvolumebinder
 from env_core.controllers._pods import in_batches
@@ -60,6 +61,8 @@ COMPARED = {
     "horizontalpodautoscalers",
 }
 RESYNC_MS = 2_000
+RECORDER = "l2-recorder"
+"""What the recorder calls itself in requests of its own."""
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
 
 
@@ -120,7 +123,8 @@ class Replay:
         nodes = self.flow["nodes"] or [{"node": f"node-{index}", "args": {}} for index in range(3)]
         for row in nodes:
             self.kubelet.add_node(row["node"], **row.get("args", {}))
-        self.world.api.create(
+        self.recorder = ApiClient(self.world.server, ADMIN, RECORDER)
+        self.recorder.create(
             "namespaces", "", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
         )
         self.before = {}
@@ -226,7 +230,7 @@ class Replay:
                 propagation_policy=body.get("propagationPolicy") or "",
             )
             body = None
-        self.world.api.call(
+        self.recorder.call(
             verb,
             resource,
             namespace,

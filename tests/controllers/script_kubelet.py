@@ -13,6 +13,8 @@ from tests.controllers.script_status import FINISHED, Container, Events, canonic
 PULLED = 'Successfully pulled image "%s" in 512ms (512ms including waiting). Image size: 72950530 bytes.'  # recorded
 PRESENT = 'Container image "%s" already present on machine and can be accessed by the pod'
 LOW = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 51200Ki. "
+ANNOTATED_MS = 20
+"""From a node's registration to its annotation."""
 EVENTS_MS = 20
 """From a container's first event to the status that says that it runs."""
 UNKNOWN = {
@@ -671,12 +673,13 @@ class ScriptKubelet:
                     "beta.kubernetes.io/arch": "amd64",
                     **(labels or {}),
                 },
-                "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
             },
             "spec": {"taints": taints} if taints else {},
         }
         created = self.api.create("nodes", "", body)
         self.nodes.add(name)
+        # The recorder's kubelet annotates the node afterwards, when controllers have seen it.
+        self.world.later(ANNOTATED_MS, lambda: self._annotate_node(name))
         machine = digest(name)
         status = {
             "capacity": capacity,
@@ -709,6 +712,11 @@ class ScriptKubelet:
             "NodeReady",
         ):
             self.events.tell_of_node(name, reason, f"Node {name} status is now: {reason}")
+
+    def _annotate_node(self, name):
+        annotations = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
+        if self.world.store.get("nodes", "", name) is not None:
+            self.api.patch("nodes", "", name, {"metadata": {"annotations": annotations}})
 
     def node_status(self, name, **arguments):
         node = self.world.store.get("nodes", "", name)

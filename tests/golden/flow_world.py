@@ -203,7 +203,7 @@ class Flow(flows.Replay):
         seen = [row[0] for row in self.flow["watch"] if begin_ms <= row[0] < end_ms]
         if not seen or _only_reads(step):
             return min(begin_ms + LATENCY_MS, end_ms)
-        return max(min(seen[0] - 3, begin_ms + 1_000), begin_ms)
+        return max(min(seen[0] - 3, begin_ms + 2_000), begin_ms)
 
     def _result(self, run: Callable[[Record], Output], step: Record) -> Result:
         try:

@@ -73,7 +73,8 @@ def _compared(record: Record, loose_steps: Record, phase_ms: int) -> Iterator[Co
         yield Comparison(wanted, got, f"step {number}", apart, tuple(loose))
         theirs, ours = replay.managed.get(number, ({}, {}))
         if theirs:
-            yield Comparison(theirs, ours, f"step {number} managed fields", "managed fields")
+            where = "hashes of shifted times" if is_restarted else "managed fields"
+            yield Comparison(theirs, ours, f"step {number} managed fields", where)
 
 
 TOPIC = Topic(name="l2/flows", files=("flows/*.json",), answers=("steps",), judge=_judge, has_key="steps")

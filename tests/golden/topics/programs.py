@@ -1,13 +1,15 @@
-"""programs: what real programs print and log. Not simulated by the harness yet."""
+"""programs: what real programs print and log that no other topic has. Not simulated by the harness yet."""
 
 from tests.golden.comparison import Topic
 
 TOPIC = Topic(
     name="programs",
-    files=("programs/*.jsonl",),
-    answers=(
-        "stdout",
-        "stderr",
-        "rc",
+    files=tuple(
+        f"programs/{name}.jsonl"
+        for name in (
+            "app-go", "app-java", "app-node", "app-python", "client-libs", "coredns", "mariadb", "nginx",
+            "postgres", "public-knowledge", "rabbitmq", "redis", "runc",
+        )
     ),
-)
+    answers=("stdout", "stderr", "log", "exit"),
+)  # fmt: skip
