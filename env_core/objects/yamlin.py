@@ -187,7 +187,7 @@ def _yaml_problem(part: str, error: yaml.MarkedYAMLError) -> str:
     context = error.context_mark
     # go-yaml counts the scanner's lines from one, the parser's from zero; the first one it tells only there.
     if isinstance(error, yaml.scanner.ScannerError):
-        line = (0 if context is None else context.line) or line
+        line = line or (0 if context is None else context.line)
         line += 1 if line else 0
     elif context is not None and line == 0:
         line = context.line

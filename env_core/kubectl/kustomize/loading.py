@@ -127,10 +127,10 @@ def confirmed(files: Files, path: str) -> str:
 
 def _missing(files: Files, full: str) -> str:
     """Return the first part of a path that is not there, "" when a file stands in the way."""
-    here = ""
-    for part in full.strip("/").split("/"):
-        here = f"{here}/{part}"
-        if files.is_dir(here):
+    parts = full.split("/")
+    for count in range(1, len(parts) + 1):
+        here = "/".join(parts[:count])
+        if not here or files.is_dir(here):
             continue
         try:
             files.read(here)

@@ -64,9 +64,8 @@ def target_of(files: dict[str, str]) -> str:
 def ours(case: Case) -> Case:
     """Return a case as ours builds it."""
     ctx = context(TinyApi((), ()), 0, "default")
-    ctx.files = MemoryFiles({f"/tmp/w/{path}": text for path, text in case.files.items()})
-    directory = "/tmp/w" if case.target == "." else f"/tmp/w/{case.target}"
-    output = run(["kustomize", directory], ctx)
+    ctx.files = MemoryFiles(dict(case.files))
+    output = run(["kustomize", case.target], ctx)
     return Case(case.files, case.target, output.exit_code, output.stdout, output.stderr)
 
 
