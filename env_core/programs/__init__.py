@@ -17,10 +17,12 @@ from env_core.programs._model import (
     Launch,
     Line,
     Listener,
+    Need,
     Program,
     Reply,
     Request,
     Served,
+    Signalled,
     Upstream,
 )
 from env_core.programs._runs import LogKey, Run, RunKey, Runtime
@@ -43,6 +45,7 @@ __all__ = [
     "Line",
     "Listener",
     "LogKey",
+    "Need",
     "Program",
     "Reply",
     "Request",
@@ -50,5 +53,6 @@ __all__ = [
     "RunKey",
     "Runtime",
     "Served",
+    "Signalled",
     "Upstream",
 ]

@@ -386,6 +386,9 @@ class World:
             stop_code=term.get("code", 0),
         )
 
+    def settled(self, _pod: Object, _address: str, launch: Launch) -> Launch:
+        return launch
+
     def request_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
         """Answer as the recorded containers' little servers do."""
         del source_ip
