@@ -18,6 +18,10 @@ SECOND_MS = 1000
 HANDLER = "kubelet"
 
 
+Jitter = Callable[[PodRecord, int], float]
+"""By which part of itself (0 to 0.5) a pod's wait of some milliseconds is lengthened."""
+
+
 class PodNetwork(Protocol):
     """What a kubelet needs of the data plane."""
 
@@ -35,6 +39,7 @@ class Host:
         "_components",
         "exec_in",
         "images",
+        "jitter",
         "loop",
         "mounts",
         "network",
@@ -57,6 +62,7 @@ class Host:
         network: PodNetwork,
         exec_in: Callable[[Run, ExecOptions], Output],
         images: Images,
+        jitter: Jitter | None = None,
     ) -> None:
         self.server = server
         self.state = state
@@ -66,6 +72,7 @@ class Host:
         self.network = network
         self.exec_in = exec_in
         self.images = images
+        self.jitter: Jitter = jitter if jitter is not None else self._drawn
         self.pods = state.table("kubelet/pods")
         self.nodes = state.table("kubelet/nodes")
         self.probes = state.table("kubelet/probes")
@@ -77,6 +84,9 @@ class Host:
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch."""
         return self.loop.now_ms
+
+    def _drawn(self, record: PodRecord, _wait_ms: int) -> float:
+        return self.component(record.node).stream("resync", record.node).fraction() / 2
 
     def component(self, node: str) -> Component:
         """Return the kubelet of a node as an API user, made on first use."""

@@ -23,7 +23,9 @@ from env_core.programs._model import (
     Request,
     Served,
     Signalled,
+    Tls,
     Upstream,
+    Written,
 )
 from env_core.programs._runs import LogKey, Run, RunKey, Runtime
 
@@ -54,5 +56,7 @@ __all__ = [
     "Runtime",
     "Served",
     "Signalled",
+    "Tls",
     "Upstream",
+    "Written",
 ]

@@ -65,6 +65,18 @@ class Exit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """How a TLS server shakes hands."""
+
+    versions: tuple[str, ...] = ("TLSv1.2", "TLSv1.3")
+    """What it speaks, oldest first."""
+    protocols: tuple[str, ...] = ("http/1.1",)
+    """What it accepts by ALPN, best first."""
+    client_authorities: str = ""
+    """Whose client certificates it asks for, as PEM; "" when it asks for none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
     """A port that a program opens. `protocol` is what it speaks: http, https, redis, postgres, tcp, grpc."""
 
@@ -74,6 +86,16 @@ class Listener:
     """Open from so long after the start of the run."""
     certificate: str = ""
     """What a TLS server (protocol "https") shows, as PEM."""
+    tls: Tls = Tls()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a program writes under a path, so long after its start."""
+
+    path: str
+    size_bytes: int
+    after_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +106,9 @@ class Launch:
     log: tuple[Line, ...] = ()
     exit: Exit | None = None
     memory_bytes: int = 8 << 20
+    disk_bytes: int = 36 << 10
+    """In its container's own layer from the start."""
+    written: tuple[Written, ...] = ()
     cpu_millis: int = 1
     """At rest."""
     stop_ms: int = 150
