@@ -114,23 +114,41 @@ class Play:
             Refusal: before a reset (409), after the end (410), for a command that is too long (422), or a failure of our own (500).
         """
         async with session.lock:
-            self._check_playable(session)
-            started = perf_counter()
-            try:
-                with deadline(self.settings.step_s_max):
-                    frame = session.environment.act(command)
-            except (EpisodeOver, InvalidInput) as error:
-                raise self.counted(from_simulator(error, prefix=prefix)) from None
-            except (Exception, DeadlineExceeded) as error:
-                raise self._failed(session, "step", error) from error
-            self.metrics.step.note(perf_counter() - started)
-            self.table.touch(session)
+            frame = self._acted(session, command, prefix)
             await self._remembered(session)
             self._stepped(session, frame)
             if self.journal is not None:
                 await self._recorded(session, self.journal.acted(session.key, command, frame))
             session.note_change()
             return frame
+
+    def step_at_once(self, session: Session, command: str) -> Frame | None:
+        """Carry out one command line if nothing has to be waited for; else return None, with nothing done.
+
+        Raises:
+            Refusal: as `step` does.
+        """
+        if self.journal is not None or session.lock.locked():
+            return None
+        frame = self._acted(session, command)
+        session.elapsed_ms = 0
+        self._stepped(session, frame)
+        session.note_change()
+        return frame
+
+    def _acted(self, session: Session, command: str, prefix: tuple[str, ...] = ()) -> Frame:
+        self._check_playable(session)
+        started = perf_counter()
+        try:
+            with deadline(self.settings.step_s_max):
+                frame = session.environment.act(command)
+        except (EpisodeOver, InvalidInput) as error:
+            raise self.counted(from_simulator(error, prefix=prefix)) from None
+        except (Exception, DeadlineExceeded) as error:
+            raise self._failed(session, "step", error) from error
+        self.metrics.step.note(perf_counter() - started)
+        self.table.touch(session)
+        return frame
 
     async def call(self, session: Session, request: HttpRequest, *, is_paced: bool = False) -> Answer:
         """Answer a request to the episode's Kubernetes API.

@@ -27,7 +27,7 @@ class Session:
     """One slot of the table. It has an episode once a reset has succeeded."""
 
     __slots__ = (
-        "changed",
+        "_changed",
         "channel",
         "elapsed_ms",
         "environment",
@@ -65,13 +65,19 @@ class Session:
         self.lock = asyncio.Lock()
         self.elapsed_ms = 0
         """Time that has passed by itself since the last record of it."""
-        self.changed = asyncio.Event()
-        """Set by every action, for those who watch."""
+        self._changed: asyncio.Event | None = None
+
+    def changed(self) -> asyncio.Event:
+        """Return what the next action sets, for those who watch."""
+        if self._changed is None:
+            self._changed = asyncio.Event()
+        return self._changed
 
     def note_change(self) -> None:
         """Wake those who watch."""
-        woken, self.changed = self.changed, asyncio.Event()
-        woken.set()
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
     @property
     def is_attached(self) -> bool:

@@ -28,6 +28,7 @@ from server.environment import Frame, KubeResetRequest
 from server.play import Play
 from server.refusals import Refusal, error_frame, expired, from_validation
 from server.sessions import WEBSOCKET, Session
+from server.sockets import AT_ONCE
 from server.wire import encoded
 
 _STEP_KEYS = {"type", "data"}
@@ -54,8 +55,12 @@ class WebSocketRoute:
         conversation = _Conversation(self._play, scope)
         try:
             conversation.open()
+            if AT_ONCE in scope.get("extensions", ()):
+                scope["extensions"][AT_ONCE](conversation.answer_at_once)
             while True:
+                conversation.is_idle = True
                 event = await receive()
+                conversation.is_idle = False
                 if event["type"] == "websocket.disconnect":
                     return
                 text = event.get("text")
@@ -79,6 +84,8 @@ class _Conversation:
         self._query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         self._session: Session | None = None
         self._is_dismissed = False
+        self.is_idle = False
+        """Whether it waits for a message."""
 
     def open(self) -> None:
         """Take a slot, or take up the episode that the query names.
@@ -109,6 +116,27 @@ class _Conversation:
         session.holder = None
         if self._is_dismissed or not session.episode_id:
             self._play.table.end(session, "its client closed it")
+
+    def answer_at_once(self, raw: bytes) -> bytes | None:
+        """Return the answer to a well-formed step that waits for nothing; else None, with nothing done."""
+        if not self.is_idle:
+            return None
+        try:
+            message = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            return None
+        if type(message) is not dict or message.get("type") != "step" or message.keys() != _STEP_KEYS:
+            return None
+        command = _plain_command(message["data"])
+        if command is None:
+            return None
+        try:
+            frame = self._play.step_at_once(self._held(), command)
+        except Refusal as refusal:
+            return encoded(refusal.frame())
+        except Exception as error:
+            return encoded(self._play.unexpected(error).frame())
+        return None if frame is None else encoded(_observation(frame))
 
     async def answer(self, raw: str | bytes) -> dict[str, Any]:
         """Return the answer to one message.
@@ -207,11 +235,17 @@ class _Conversation:
 
 def _command(message: dict[str, Any]) -> str:
     fields = message["data"]
+    command = _plain_command(fields)
+    return KubeAction.model_validate(WSStepMessage(data=fields).data).command if command is None else command
+
+
+def _plain_command(fields: Any) -> str | None:
+    """Return the command of an action that needs no validation."""
     if type(fields) is dict and len(fields) == 1:
         command = fields.get("command")
         if type(command) is str and command.isascii() and len(command) <= COMMAND_LENGTH_MAX:
             return command
-    return KubeAction.model_validate(WSStepMessage(data=fields).data).command
+    return None
 
 
 def _observation(frame: Frame, *, token: str = "") -> dict[str, Any]:

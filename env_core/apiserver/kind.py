@@ -198,6 +198,8 @@ class Kind:
     """The warning that comes with every answer about a deprecated resource, reads and refusals included."""
     has_free_finalizers: bool = False
     """Whether finalizers need no domain (kinds outside of the core's own registries)."""
+    stamp_status: Callable[[Object, Object, int], Object] | None = None
+    """What the server makes of a status write, (new, old), at a time: moments that nobody manages."""
     prepare_delete: Callable[[Object, int], Object] | None = None
     """What the first request to delete makes of the object, at a time, in place of deleting it."""
 
@@ -214,6 +216,10 @@ class Kind:
     """From an object as it is stored, maybe in another version, to one of this version."""
     to_storage: Callable[[Object], Object] | None = None
     """From an object of this version to the one that is stored; None when that is the same."""
+    conversion_client: Object | None = None
+    """The webhook that brings objects from one version into another; None where only the version's name differs."""
+    storage_version: str = ""
+    """The apiVersion that objects are stored in, when that is another one."""
     refuses_create: str = ""
     """Why no object may be created any more."""
     is_other_version: bool = False

@@ -183,21 +183,17 @@ def trigger_time(component: Component, key: Key, service: Object, pods: Sequence
     before: _Seen | None = table.get(key)
     created: str = service["metadata"]["creationTimestamp"]
     times: dict[str, str] = {}
-    # A kubelet says that a pod is not ready when it starts on it; those without an address do not come to us then.
-    starts: dict[str, str] = {}
     for pod in pods:
         status = pod.get("status") or {}
         ready = conditions.find(status.get("conditions"), "Ready")
         if ready is not None and ready.get("lastTransitionTime"):
-            name = pod["metadata"]["name"]
-            times[name] = ready["lastTransitionTime"]
-            starts[name] = status.get("startTime") or ""
+            times[pod["metadata"]["name"]] = ready["lastTransitionTime"]
     if before is not None and before.pods == times and before.created == created:
         return ""
     table[key] = _Seen(created, times)
     if before is None:
         return created
-    newer = [text for name, text in times.items() if text > (before.pods.get(name) or starts.get(name, ""))]
+    newer = [text for name, text in times.items() if text > before.pods.get(name, "")]
     if created > before.created:
         newer.append(created)
     return min(newer, default="")

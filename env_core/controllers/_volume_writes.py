@@ -14,7 +14,6 @@ from env_core.objects.volume_claims import (
     VOLUMES,
     is_reserved_for,
 )
-from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
 _BOUND = "Bound"
@@ -87,7 +86,7 @@ def with_volume_phase(component: Component, volume: Object, phase: str, message:
     status = volume.get("status") or {}
     if status.get("phase") == phase:
         return volume
-    changed = {**status, "phase": phase, "lastPhaseTransitionTime": rfc3339(component.now_ms)}
+    changed = {**status, "phase": phase}
     changed.pop("message", None)
     if message:
         changed["message"] = message

@@ -123,11 +123,9 @@ def _evict(component: Component, pod: Object) -> None:
     )
     try:
         if marked is not pod:
-            patch = {
-                "metadata": {"uid": metadata["uid"]},
-                "status": {"conditions": marked["status"]["conditions"]},
-            }
-            component.api.patch(PODS, namespace, name, patch, subresource="status")
+            # Upstream patches, so that a version that is no longer the newest does no harm.
+            unversioned = {key: value for key, value in metadata.items() if key != "resourceVersion"}
+            component.api.update_status(PODS, namespace, {**marked, "metadata": unversioned})
         component.api.delete(PODS, namespace, name, Options(precondition_uid=metadata["uid"]))
     except StatusError as error:
         if error.code != 404:

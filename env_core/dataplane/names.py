@@ -118,6 +118,9 @@ class Names:
         for host, address in zone.answers:
             if host == name and kind in ("A", "ANY"):
                 return Answer(records=((name, "A", address),), ttl_seconds=3600)
+        if zone.ends_at_hosts:
+            is_known = any(host == name for host, _ in zone.answers)
+            return Answer() if is_known else Answer(rcode="SERVFAIL", is_authoritative=False)
         domain = next((each for each in zone.cluster_zones if name == each or name.endswith(f".{each}")), "")
         if domain and domain.endswith(REVERSE):
             found = self._pointer(name)
@@ -131,7 +134,7 @@ class Names:
 
     def _forwarded(self, zone: Zone, name: str, kind: str) -> Answer:
         """The world outside: its resolver answers, and knows the names that are declared."""
-        if any(is_address(each.partition(":")[0]) for each in zone.forwards):
+        if any(is_address(each.rpartition("://")[2].partition(":")[0]) for each in zone.forwards):
             # An upstream that is no resolver of this world never answers.
             return Answer(rcode="SERVFAIL", is_authoritative=False, latency_ms=4_000)
         return self.answer_outside(name, kind)

@@ -14,6 +14,7 @@ from env_core.kinds._storage_validation import volume_problems, volume_update_pr
 from env_core.kinds.persistentvolumeclaim import status_text
 from env_core.objects import goformat, quantity
 from env_core.objects.problems import Problem
+from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
 _SPEC_DEFAULTS = (("persistentVolumeReclaimPolicy", "Retain"), ("volumeMode", "Filesystem"))
@@ -45,6 +46,20 @@ def _prepare_create(obj: Object) -> Object:
     if created:
         status["lastPhaseTransitionTime"] = created
     return {**obj, "status": status}
+
+
+def _stamp_status(new: Object, old: Object, now_ms: int) -> Object:
+    """Note when the phase changed, unless the client says it.
+
+    Source: kubernetes pkg/registry/core/persistentvolume strategy.go; tests/golden/l2/flows pvc-delete-policy.
+    """
+    status, before = new.get("status") or {}, old.get("status") or {}
+    since = status.get("lastPhaseTransitionTime")
+    if status.get("phase") == before.get("phase"):
+        return new
+    if since and since != before.get("lastPhaseTransitionTime"):
+        return new
+    return {**new, "status": {**status, "lastPhaseTransitionTime": rfc3339(now_ms)}}
 
 
 def _validate(obj: Object) -> list[Problem]:
@@ -128,6 +143,7 @@ KIND = Kind(
     is_namespaced=False,
     default=_default,
     prepare_create=_prepare_create,
+    stamp_status=_stamp_status,
     prepare_update=kept_status,
     prepare_status=kept_spec,
     validate_name=subdomain_name,

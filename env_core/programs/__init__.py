@@ -17,11 +17,15 @@ from env_core.programs._model import (
     Launch,
     Line,
     Listener,
+    Need,
     Program,
     Reply,
     Request,
     Served,
+    Signalled,
+    Tls,
     Upstream,
+    Written,
 )
 from env_core.programs._runs import LogKey, Run, RunKey, Runtime
 
@@ -43,6 +47,7 @@ __all__ = [
     "Line",
     "Listener",
     "LogKey",
+    "Need",
     "Program",
     "Reply",
     "Request",
@@ -50,5 +55,8 @@ __all__ = [
     "RunKey",
     "Runtime",
     "Served",
+    "Signalled",
+    "Tls",
     "Upstream",
+    "Written",
 ]

@@ -21,20 +21,6 @@ POLL_MS = 1_000
 _SCHEDULED = "PodScheduled"
 
 
-def without_nomination(component: Component, pod: Object) -> Object:
-    """Clear the nominated node of a pod that is about to be bound, and return the pod as it then is.
-
-    Upstream's binding clears it (tests/golden/l2/flows/sched-preempt.json.gz).
-    """
-    status = pod.get("status") or {}
-    if not status.get("nominatedNodeName"):
-        return pod
-    rest = {key: value for key, value in status.items() if key != "nominatedNodeName"}
-    _update_status(component, {**pod, "status": rest})
-    metadata = pod["metadata"]
-    return component.cache.get("pods", metadata["namespace"], metadata["name"]) or pod
-
-
 def nominate(component: Component, pod: Object, node: str) -> None:
     """Say on the pod where it is expected to go, as what comes before its binding takes time.
 

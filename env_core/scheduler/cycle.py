@@ -235,7 +235,6 @@ class Scheduler:
         self._bind(key, entry, pod, node.name)
 
     def _bind(self, key: Key, entry: Queued, pod: Object, node: str) -> None:
-        pod = _binding.without_nomination(self._component, pod)
         self._queue.remove(key)
         try:
             _binding.bind(self._component, pod, node)

@@ -32,6 +32,7 @@ class Process:
         "env",
         "flavour",
         "fs",
+        "has_terminal",
         "hostname",
         "now_ms",
         "programs",
@@ -54,10 +55,12 @@ class Process:
         flavour: str = "gnu",
         deadline_ms: int | None = None,
         budget: Budget | None = None,
+        has_terminal: bool = False,
     ) -> None:
         """Describe a process.
 
-        `flavour` is "gnu" (Debian's tools) or "busybox"; `budget` is that of the shell that started it.
+        `flavour` is "gnu" (Debian's tools) or "busybox"; `budget` is that of the shell that started it;
+        `has_terminal` says that it writes to a terminal.
         """
         self._stdin = stdin
         self.stdin_was_read = False
@@ -72,6 +75,7 @@ class Process:
         self.flavour = flavour
         self.deadline_ms = deadline_ms
         self.budget = budget
+        self.has_terminal = has_terminal
 
     @property
     def stdin(self) -> str:
@@ -127,6 +131,7 @@ class Process:
             flavour=self.flavour,
             deadline_ms=deadline_ms,
             budget=self.budget,
+            has_terminal=self.has_terminal,
         )
 
     def find(self, name: str) -> Program | None:

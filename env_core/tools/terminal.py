@@ -52,7 +52,17 @@ class Host(Protocol):
 class Terminal:
     """One user's terminal on one host. Files, variables and the current namespace live from line to line."""
 
-    __slots__ = ("_check", "_context", "_discovery", "_fs", "_host", "_identity", "_shell")
+    __slots__ = (
+        "_check",
+        "_context",
+        "_discovery",
+        "_fs",
+        "_host",
+        "_identity",
+        "_process",
+        "_shell",
+        "_status",
+    )
 
     def __init__(
         self,
@@ -75,7 +85,10 @@ class Terminal:
             namespace=namespace,
             user=identity.name,
         )
+        self._process = self._make_process()
         self._shell: pipeline.Shell | None = None
+        """Made for the first line that is more than one plain command: forks are many, and most never need it."""
+        self._status = 0
         self._check: Check = _allow
 
     @staticmethod
@@ -91,26 +104,40 @@ class Terminal:
 
         `check` sees each kubectl and curl command before it runs and may raise to stop the line.
         """
-        if self._shell is None:
-            self._shell = self._make_shell()
         self._check = check
-        process = self._shell.process
+        process = self._process
         process.deadline_ms = self._host.now_ms + limit_ms
         try:
             words = _plain_words(line)
-            if words is not None and words[0] not in self._shell.functions:
+            if words is not None and (self._shell is None or words[0] not in self._shell.functions):
                 # Most lines are one command without anything for a shell to do.
-                output = process.programs[words[0]](process.child(stdin=""), list(words))
-                self._shell.status = output.exit_code
-                return output
-            return self._shell.run(line, "")
+                return self._run_plain(list(words))
+            return self._started_shell().run(line, "")
         except Interrupted as stopped:
             output = stopped.output or Output()
             text = f"command timed out after {limit_ms // 1000} s\n"
             return Output(output.stdout, output.stderr + text, TIMED_OUT)
 
-    def _make_shell(self) -> pipeline.Shell:
-        process = Process(
+    def _run_plain(self, words: list[str]) -> Output:
+        if words[0] == "kubectl":
+            self._check(words)
+            output = self._kubectl(self._process.child(stdin=""), words)
+        else:
+            process = self._started_shell().process
+            output = process.programs[words[0]](process.child(stdin=""), words)
+        self._status = output.exit_code
+        if self._shell is not None:
+            self._shell.status = output.exit_code
+        return output
+
+    def _started_shell(self) -> pipeline.Shell:
+        if self._shell is None:
+            self._shell = pipeline.Shell(self._process, self._programs())
+            self._shell.status = self._status
+        return self._shell
+
+    def _make_process(self) -> Process:
+        return Process(
             fs=self._fs,
             env={
                 "HOME": HOME,
@@ -123,7 +150,6 @@ class Terminal:
             advance=self._host.advance,
             hostname="bastion",
         )
-        return pipeline.Shell(process, self._programs())
 
     def _programs(self) -> dict[str, Program]:
         programs = dict(outside_programs(self._host.network))
@@ -155,12 +181,13 @@ class Terminal:
             discovery=self._discovery,
         )
         copy._context.kubeconfig = self._context.kubeconfig
+        copy._status = self._status
         if self._shell is not None:
-            copy._shell = copy._make_shell()
-            copy._shell.variables = dict(self._shell.variables)
-            copy._shell.exported = set(self._shell.exported)
-            copy._shell.functions = dict(self._shell.functions)
-            copy._shell.process.cwd = self._shell.process.cwd
+            shell = copy._started_shell()
+            shell.variables = dict(self._shell.variables)
+            shell.exported = set(self._shell.exported)
+            shell.functions = dict(self._shell.functions)
+            shell.process.cwd = self._shell.process.cwd
         return copy
 
 

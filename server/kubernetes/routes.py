@@ -128,7 +128,7 @@ class KubernetesRoutes:
         try:
             await _sent_in_time(send, head)
             while session.environment.episode is episode and not gone.done():
-                changed = session.changed
+                changed = session.changed()
                 data = stream.poll()
                 if data:
                     await self._play.remember(session)

@@ -13,9 +13,10 @@ from urllib.parse import parse_qsl
 import yaml
 
 from env_core.apiserver.admission import service_addresses
+from env_core.apiserver.client import ApiClient
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.recorder import COMBINED, SIMILAR_MAX, EventRecorder
-from env_core.apiserver.request import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
+from env_core.apiserver.request import ADMIN, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ApiRequest, Options
 from env_core.apiserver.server import ApiServer
 from env_core.controllers import (
     Requeue,
@@ -81,6 +82,8 @@ RESYNC_MS = 2_000
 SLOWER_MS = 400
 """By how much the recorded control plane may have been slower to look."""
 WRITES = {"create", "update", "patch", "delete"}
+RECORDER = "l2-recorder"
+"""What the recorder calls itself in requests of its own."""
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
 
 
@@ -194,7 +197,8 @@ class Replay:
             self.world.loop.run_until(self.start_ms - 1_000)
         for row in nodes:
             self.kubelet.add_node(row["node"], **row.get("args", {}))
-        self.world.api.create(
+        self.recorder = ApiClient(self.world.server, ADMIN, RECORDER)
+        self.recorder.create(
             "namespaces", "", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
         )
         self.addresses = self._read_addresses()
@@ -368,7 +372,7 @@ class Replay:
         seen = [row[0] for row in self.flow["watch"] if begin_ms <= row[0] < end_ms]
         if not seen or only_reads(step):
             return min(begin_ms + LATENCY_MS, end_ms)
-        return max(min(seen[0] - 3, begin_ms + 1_000), begin_ms)
+        return max(min(seen[0] - 3, begin_ms + 2_000), begin_ms)
 
     def _perform(self, step, recorded):
         if step["type"] == "kubelet":
@@ -415,7 +419,7 @@ class Replay:
                 propagation_policy=body.get("propagationPolicy") or "",
             )
             body = None
-        self.world.api.call(
+        self.recorder.call(
             verb,
             resource,
             namespace,

@@ -5,6 +5,8 @@ from tests.controllers.script_status import digest
 
 LEASES = "leases.coordination.k8s.io"
 LEASE_NAMESPACE = "kube-node-lease"
+ANNOTATED_MS = 20
+"""From a node's registration to its annotation."""
 LEASE_MS = 2_000
 """Between two renewals of a node's lease."""
 
@@ -72,13 +74,14 @@ class ScriptNodes:
                     "beta.kubernetes.io/arch": "amd64",
                     **(labels or {}),
                 },
-                "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
             },
             "spec": {"taints": taints} if taints else {},
         }
         created = self.api.create("nodes", "", body)
         self.nodes.add(name)
         self._renew(name)
+        # The recorder's kubelet annotates the node afterwards, when controllers have seen it.
+        self.world.later(ANNOTATED_MS, lambda: self._annotate_node(name))
         machine = digest(name)
         status = {
             "capacity": capacity,
@@ -112,6 +115,11 @@ class ScriptNodes:
             "NodeReady",
         ):
             self.events.tell_of_node(name, reason, f"Node {name} status is now: {reason}")
+
+    def _annotate_node(self, name):
+        annotations = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
+        if self.world.store.get("nodes", "", name) is not None:
+            self.api.patch("nodes", "", name, {"metadata": {"annotations": annotations}})
 
     def node_status(self, name, **arguments):
         node = self.world.store.get("nodes", "", name)

@@ -22,7 +22,7 @@ TIME = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _KLOG = re.compile(r"^([EWIF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ([\w./-]+:\d+\])", re.MULTILINE)
 JWT = re.compile(r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 PEM = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----(?:\\\\n)?")
-_VERSION = re.compile(r'(resourceVersion\\*":\\*"|ResourceVersion in record \(|, current: )\d+')
+_VERSION = re.compile(r'(resourceVersion\\*":\\*"|resourceVersion: \\*"|ResourceVersion in record \(|, current: )\d+')
 _DUMP = re.compile(r"(@@ .* @@\n).*", re.DOTALL)
 _ALLOCATED = ("clusterIP", "clusterIPs", "healthCheckNodePort")
 
@@ -169,11 +169,18 @@ def unordered(entries: Value) -> Value:
 
 
 def managers(entries: Value) -> Value:
-    """Return managedFields without those of the script kubelet.
+    """Return managedFields without those of the script kubelet, and without drawn names in the paths of fields.
 
-    l2: "what it writes (pod status, node status, kubelet events, logs, exec) is **not** golden".
+    l2: "what it writes (pod status, node status, kubelet events, logs, exec) is **not** golden", "random name suffix ->
+    u0001", "kube-api-access-xxxxx -> kube-api-access-uaaaa".
     """
-    return unordered([entry for entry in entries if entry.get("manager") != "kubelet"])
+    kept = [entry for entry in entries if entry.get("manager") != "kubelet"]
+    drawn = through_text(
+        kept,
+        lambda text: TOKEN_VOLUME.sub("kube-api-access-uaaaa", text),
+        lambda text: _DEBUGGER.sub("debugger-uxxxx", text),
+    )
+    return unordered(drawn)
 
 
 def details(status: Value) -> Value:
@@ -239,6 +246,24 @@ def promql_result(answer: Value, order: str) -> Value:
         groups = itertools.groupby(result, key=lambda each: json.dumps(each.get("value") or each.get("values")))
         return {**answer, "result": [each for _, tied in groups for each in sorted(tied, key=json.dumps)]}
     return answer
+
+
+def coredns_line(text: str) -> str:
+    """Put the README's marks in the place of what changes in a line of CoreDNS.
+
+    promql: "`<port>`, `<id>`, `<random>`, `<sha512>`, `<seconds>`, `GOMAXPROCS=<n>` replace changing text".
+    """
+    text = re.sub(r"GOMAXPROCS=\d+", "GOMAXPROCS=<n>", text)
+    text = re.sub(r"SHA512 = [0-9a-f]{128}", "SHA512 = <sha512>", text)
+    text = re.sub(r"\b\d+\.\d+\.(?=[ \"])", "<random>.<random>.", text)
+    text = re.sub(r"(INFO\] [\d.]+:)\d+ - \d+ ", r"\1<port> - <id> ", text)
+    text = re.sub(r"(read udp [\d.]+:|Loop \([\d.]+:)\d+(?= ?->)", r"\1<port>", text)
+    return re.sub(r" [\d.]+s$", " <seconds>s", text) if " - <id> " in text else text
+
+
+def go_ports(text: str) -> str:
+    """Put `<port>` in the place of our ephemeral port. promql: "Ephemeral ports are `<port>`"."""
+    return text.replace(":43210->", ":<port>->")
 
 
 def wall_clock_fields(value: Value) -> Value:

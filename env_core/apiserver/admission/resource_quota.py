@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from env_core.apiserver.admission._quota_usage import Usage, covers, tracked, unspecified, usage
 from env_core.apiserver.admission._refusal import refusal
+from env_core.apiserver.authz import MASTERS
 from env_core.apiserver.plugin import Admission, Attributes
-from env_core.apiserver.store import Store
+from env_core.apiserver.request import ApiRequest, Identity
 from env_core.objects import quantity
-from env_core.objects.quantity import Quantity
 from env_core.world import Object
 
 __all__ = ["ADMISSION", "check", "covers", "tracked", "unspecified", "usage"]
 
 QUOTAS = "resourcequotas"
+_APISERVER = Identity("system:apiserver", (MASTERS,))
 _UPDATABLE = ("services", "persistentvolumeclaims")
 _IGNORED = ("events", "events.events.k8s.io")
 
@@ -24,16 +23,10 @@ def check(quota: Object, resource: str, obj: Object, old: Object | None = None) 
 
     Source: tests/golden/l0/resource_quota.jsonl.gz.
     """
-    return _refusal_of(quota, resource, obj, old, (quota.get("status") or {}).get("used") or {})
-
-
-def _refusal_of(
-    quota: Object, resource: str, obj: Object, old: Object | None, used: Mapping[str, str]
-) -> str:
     if not covers(quota, resource, obj):
         return ""
     name = quota["metadata"]["name"]
-    hard = quota["status"]["hard"]
+    hard, used = quota["status"]["hard"], quota["status"].get("used") or {}
     names = tracked(resource, hard)
     if resource == "pods":
         missing = unspecified(names, obj)
@@ -41,7 +34,9 @@ def _refusal_of(
             return f"failed quota: {name}: {missing}"
     if any(entry not in used for entry in names):
         return f"status unknown for quota: {name}, resources: {','.join(sorted(names))}"
-    requested = _delta(quota, resource, obj, old)
+    requested = {
+        name: amount for name, amount in _delta(quota, resource, obj, old).items() if amount.sign() > 0
+    }
     over = [
         entry
         for entry in sorted(requested)
@@ -63,28 +58,36 @@ def _delta(quota: Object, resource: str, obj: Object, old: Object | None) -> Usa
         wanted = {
             name: amount - before[name] if name in before else amount for name, amount in wanted.items()
         }
-    return {name: amount for name, amount in wanted.items() if amount.sign() > 0}
+    return wanted
 
 
-def _used_now(quota: Object, resource: str, store: Store) -> dict[str, str]:
-    """Return the status' usage, raised to what the namespace's objects of this resource use already.
+def _charge(attributes: Attributes, quota: Object, old: Object | None) -> None:
+    """Add what the admitted object uses to a quota's status, before the quota controller counts again.
 
-    Upstream charges a quota as it admits, before its controller counts again; here the count itself stands in
-    for the charge, so that a burst of creates cannot pass while the status still shows the usage before it.
+    A create that fails afterwards stays charged until then, as upstream.
+    Source: k8s.io/apiserver pkg/admission/plugin/resourcequota controller.go; tests/golden/l2/flows quota.
     """
-    used: dict[str, str] = dict((quota.get("status") or {}).get("used") or {})
-    names = [name for name in tracked(resource, quota["status"]["hard"]) if name in used]
-    totals: dict[str, Quantity] = {}
-    for obj in store.list(resource, quota["metadata"]["namespace"]):
-        if covers(quota, resource, obj):
-            counted = usage(resource, obj)
-            for name in names:
-                if name in counted:
-                    totals[name] = totals[name] + counted[name] if name in totals else counted[name]
-    for name, total in totals.items():
-        if total > quantity.from_value(used[name]):
-            used[name] = str(total)
-    return used
+    resource, body = attributes.kind.resource, attributes.object
+    assert body is not None
+    status = quota["status"]
+    used: dict[str, str] = dict(status.get("used") or {})
+    for name, amount in _delta(quota, resource, body, old).items():
+        if name in status["hard"] and amount.sign():
+            used[name] = str(quantity.from_value(used.get(name)) + amount)
+    if attributes.server is None or used == status.get("used"):
+        return
+    attributes.server.handle(
+        ApiRequest(
+            verb="update",
+            resource=QUOTAS,
+            namespace=attributes.namespace,
+            name=quota["metadata"]["name"],
+            subresource="status",
+            body={**quota, "status": {**status, "used": used}},
+            identity=_APISERVER,
+            user_agent="kube-apiserver",
+        )
+    )
 
 
 def _validate(attributes: Attributes) -> None:
@@ -99,12 +102,15 @@ def _validate(attributes: Attributes) -> None:
         return
     body = attributes.object
     assert body is not None
-    for quota in quotas:
-        if covers(quota, resource, body):
-            used = _used_now(quota, resource, attributes.store)
-            why = _refusal_of(quota, resource, body, attributes.old if is_update else None, used)
-            if why:
-                raise refusal(attributes, why)
+    old = attributes.old if is_update else None
+    covering = [quota for quota in quotas if covers(quota, resource, body)]
+    for quota in covering:
+        why = check(quota, resource, body, old)
+        if why:
+            raise refusal(attributes, why)
+    if not attributes.options.dry_run:
+        for quota in covering:
+            _charge(attributes, quota, old)
 
 
 ADMISSION = Admission(

@@ -103,9 +103,10 @@ class Write:
         if managed or self.before is None:
             kind = self.kind
             live = empty_object(kind) if self.before is None else self.before
-            change = visible(
-                compare(merge_type(kind), live, kind.convert(self.sent)), ignored(kind, self.subresource)
-            )
+            sent = kind.convert(self.sent)
+            if self.subresource == "scale":
+                live, sent = _as_scale(kind, live), _as_scale(kind, sent)
+            change = visible(compare(merge_type(kind), live, sent), ignored(kind, self.subresource))
             api_version = kind.api_version
             manager = manager_of(self.manager, UPDATE, api_version, self.subresource)
             # Scale handlers keep no time: k8s.io/apimachinery pkg/util/managedfields/scalehandler.go, ToParent.
@@ -118,6 +119,23 @@ class Write:
         self._managed = managed
         self.before = self.previous = self.sent = self.given = None
         self.length = 1
+
+
+def _as_scale(kind: Kind, obj: Object) -> Object:
+    """Return an object without replicas of 0: a Scale does not show them, so that nobody manages them."""
+    path = ("spec", "replicas") if kind.scale is None else tuple(kind.scale.spec_replicas.split("."))
+    return _without_zero(obj, path)
+
+
+def _without_zero(obj: Object, path: tuple[str, ...]) -> Object:
+    name, *rest = path
+    inner = obj.get(name)
+    if rest:
+        if not isinstance(inner, dict):
+            return obj
+        left = _without_zero(inner, tuple(rest))
+        return obj if left is inner else {**obj, name: left}
+    return obj if inner != 0 else {key: value for key, value in obj.items() if key != name}
 
 
 def settled(kind: Kind, managed: Managed) -> Write:
