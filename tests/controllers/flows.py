@@ -78,6 +78,7 @@ READING = ("get", "describe", "events", "logs", "top", "rollout", "auth", "expla
 WRITING_ROLLOUTS = ("restart", "undo", "pause", "resume")
 LATENCY_MS = 70
 """From a command's start to its request, where no watch tells."""
+PHASES_MS = (0, 500, 1_000, 1_500)
 RESYNC_MS = 2_000
 SLOWER_MS = 400
 """By how much the recorded control plane may have been slower to look."""
@@ -97,6 +98,21 @@ def only_reads(step):
         and argv[0] in READING
         and not (argv[0] == "rollout" and argv[1:2] and argv[1] in WRITING_ROLLOUTS)
     )
+
+
+def phases_of(record):
+    """Return the moments within 2 s to try for what happens every 2 s.
+
+    README: "2 s PV resync", and the script kubelet renews leases every 2 s; when in these 2 s it fell is not recorded:
+    the phase that agrees best is taken.
+    """
+    return PHASES_MS if any(map(_depends_on_phase, record["steps"])) else (0,)
+
+
+def _depends_on_phase(step):
+    if (step.get("action") or {}).get("action") == "node_down":
+        return True
+    return isinstance(step["state"], dict) and "persistentvolumeclaims" in step["state"]
 
 
 class NamingServer(ApiServer):
@@ -208,6 +224,10 @@ class Replay:
         self.before = {}
         self.events = Counter()
         self.results = []
+
+    def set_phase(self, phase_ms):
+        """Say when in 2 s volumes are looked at again and leases are renewed."""
+        self.resync_phase_ms = self.kubelet.lease_phase_ms = phase_ms
 
     def _read_names(self):
         names = self.world.server.names
@@ -680,9 +700,10 @@ class Score:
         self.state = self.events = self.state_total = self.events_total = 0
         self.first = ""
         rows = unstable().get(name, {})
-        replay = Replay(flow(name))
-        replayed = replay.run()
-        self.forbidden = replay.world.server.forbidden
+        replayed, self.forbidden = max(
+            (self._replayed(name, phase_ms) for phase_ms in phases_of(flow(name))),
+            key=lambda result: sum(not row[1] and not row[2] for row in result[0]),
+        )
         for step, differences, events, problem in replayed:
             loose = rows.get(str(step), ())
             if not (differences and "state" in loose):
@@ -693,3 +714,9 @@ class Score:
                 self.events += not events
             if not self.first and (differences or events) and not loose:
                 self.first = f"{name} step {step}: {problem} {[*differences, *events][:3]}"
+
+    @staticmethod
+    def _replayed(name, phase_ms):
+        replay = Replay(flow(name))
+        replay.set_phase(phase_ms)
+        return replay.run(), replay.world.server.forbidden

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.controllers.flows import phases_of
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.flow_world import OUTPUTS, UNKNOWN_PROGRAM, Flow, fixed
 from tests.golden.recordings import Folder, Record
 
-PHASES_MS = (0, 500, 1_000, 1_500)
 
 
 def _what(step: Record) -> str:
@@ -25,27 +25,14 @@ def _judge(record: Record, folder: Folder) -> Iterator[Comparison]:
         loose_steps = folder.companion("l2/stability.json").get(record["id"], {})
     except FileNotFoundError:
         loose_steps = {}
-    # README: "2 s PV resync", and the script kubelet renews leases every 2 s; when in these 2 s it fell is not
-    # recorded: the phase that agrees best is taken.
-    phases = PHASES_MS if any(map(_depends_on_phase, record["steps"])) else (0,)
-    runs = [list(_compared(record, loose_steps, phase_ms)) for phase_ms in phases]
+    runs = [list(_compared(record, loose_steps, phase_ms)) for phase_ms in phases_of(record)]
     yield from max(runs, key=lambda run: sum(comparison.is_equal for comparison in run))
-
-
-def _depends_on_phase(step: Record) -> bool:
-    is_silent = (step.get("action") or {}).get("action") == "node_down"
-    return is_silent or "persistentvolumeclaims" in _states(step)
-
-
-def _states(step: Record) -> Record:
-    state = step["state"]
-    return state if isinstance(state, dict) else {}
 
 
 def _compared(record: Record, loose_steps: Record, phase_ms: int) -> Iterator[Comparison]:
     try:
         replay = Flow(record)
-        replay.resync_phase_ms = replay.kubelet.lease_phase_ms = phase_ms
+        replay.set_phase(phase_ms)
         results = replay.run()
     except Exception as error:  # none of the flow's steps can be told to agree
         for step in record["steps"]:
