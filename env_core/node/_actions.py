@@ -127,7 +127,8 @@ def _init(
         container = init[index]
         name = container["name"]
         sidecar = is_sidecar(container)
-        instance = record.container(name).current
+        known = record.container(name)
+        instance = None if known.is_purged else known.current
         if instance is None:
             if is_past and sidecar:
                 wanted.append(name)

@@ -57,6 +57,8 @@ class ContainerRecord(NamedTuple):
     image_backoff_at_ms: int = 0
     image_failed: str = ""
     image_error: str = ""
+    is_purged: bool = False
+    """Whether the runtime has let the newest run go, with the sandbox that it was in."""
 
 
 NO_CONTAINER: Final = ContainerRecord()
@@ -111,6 +113,8 @@ class PodRecord(NamedTuple):
     """Whether the running sync changed the runtime, so that the kubelet looks again."""
     is_pending: bool = False
     """Whether something asked for a sync while the worker was busy."""
+    pulled_image: str = ""
+    """What the worker pulls, as the spec names it."""
     pull_asked_ms: int = 0
     pull_took_ms: int = 0
     synced_ms: int = -1
@@ -158,8 +162,9 @@ class Settings(NamedTuple):
     """Of the host's resolv.conf."""
     searches: tuple[str, ...] = ()
     has_cluster_dns: bool = True
-    csi_drivers: tuple[str, ...] = ()
-    """Names of the CSI drivers whose node plugins are registered with the kubelet."""
+    has_apparmor: bool = True
+    csi_drivers: tuple[str, ...] | None = None
+    """Names of the CSI drivers whose node plugins are registered with the kubelet; None for all that are asked for."""
 
 
 class Free(NamedTuple):
