@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from env_core.apiserver import errors, paging, podlogs
 from env_core.apiserver.kind import DEFAULT_FIELD_LABELS, Kind
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
+from env_core.apiserver.version_webhook import converted
 from env_core.objects import selectors
 from env_core.objects.problems import quoted
 from env_core.world import Object
@@ -36,7 +37,9 @@ def found(server: ApiServer, request: ApiRequest, kind: Kind) -> Object | None:
         return next(
             (each for each in kind.computed(server.store) if each["metadata"]["name"] == request.name), None
         )
-    return obj if obj is None or kind.read is None else kind.read(obj)
+    if obj is None or kind.read is None:
+        return obj
+    return kind.read(converted(server, kind, (obj,))[0])
 
 
 def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -106,7 +109,7 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     matches = matcher(kind, options.label_selector, options.field_selector)
     items, revision, page = _as_asked(server, kind, namespace, options)
     if kind.read is not None:
-        items = [kind.read(item) for item in items]
+        items = [kind.read(item) for item in converted(server, kind, items)]
     if matches is not None:
         items = [item for item in items if matches(item)]
     view = server.views.get(kind.resource)

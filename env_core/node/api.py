@@ -59,7 +59,13 @@ def _log(
         tail_lines=int(tail) if tail.isdecimal() else None,
     )
     asked = ApiRequest(
-        verb="get", resource="pods", namespace=namespace, name=name, subresource="log", log=wanted, identity=_SELF
+        verb="get",
+        resource="pods",
+        namespace=namespace,
+        name=name,
+        subresource="log",
+        log=wanted,
+        identity=_SELF,
     )
     try:
         text = logs.log(host, pod, asked)

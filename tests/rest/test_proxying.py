@@ -24,7 +24,10 @@ def _web():
             "ports": [{"name": "http", "port": 8080, "targetPort": 80}, {"name": "dead", "port": 81}],
         },
     }
-    return {"metadata": {"name": "web", "labels": {"app": "web"}}, "spec": {"containers": [container]}}, service
+    return {
+        "metadata": {"name": "web", "labels": {"app": "web"}},
+        "spec": {"containers": [container]},
+    }, service
 
 
 @pytest.fixture(scope="module")
