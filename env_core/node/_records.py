@@ -22,6 +22,16 @@ PULLING: Final = "pulling"
 HOOK: Final = "hook"
 
 
+class Resize(NamedTuple):
+    """A resize that goes on or was put off: the condition that tells of it."""
+
+    kind: str
+    reason: str
+    message: str
+    probed: str
+    since: str
+
+
 class Instance(NamedTuple):
     """One container in the runtime: a run of a container of a pod, living or dead."""
 
@@ -37,6 +47,8 @@ class Instance(NamedTuple):
     exit_code: int = 0
     reason: str = ""
     message: str = ""
+    resources: Object | None = None
+    """What its runtime gives it, as the spec writes it."""
 
     @property
     def is_running(self) -> bool:
@@ -128,6 +140,9 @@ class PodRecord(NamedTuple):
     reason_message: str = ""
     use: tuple[int, int] = (0, 0)
     """Millicores and bytes of memory that the pod's requests take from the node."""
+    allocated: Mapping[str, Object] | None = None
+    """What the node grants each container; None until the first sync."""
+    resize: Resize | None = None
     is_killed: bool = False
     """Whether the kubelet itself ends the pod for the node's sake (eviction, preemption)."""
     disruption: str = ""

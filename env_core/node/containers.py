@@ -217,8 +217,8 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
     if words is None and not container.get("command"):
         words = image.command if image is not None else ()
     argv += tuple(expand(word, env) for word in words or ())
-    limits = (container.get("resources") or {}).get("limits") or {}
-    requests = (container.get("resources") or {}).get("requests") or {}
+    granted = (record.allocated or {}).get(name) or container.get("resources") or {}
+    limits, requests = granted.get("limits") or {}, granted.get("requests") or {}
     user = _user(pod, container, present)
     subject = Container(
         namespace=record.namespace,
@@ -255,6 +255,7 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
         started_ms=host.now_ms,
         specified_image=container["image"],
         user=user,
+        resources=granted,
     )
     previous = last if last is not None else state.previous
     if launch.create_error:

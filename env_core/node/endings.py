@@ -10,7 +10,7 @@ from typing import Final
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import Options
-from env_core.node import lifecycle, power, probes, statuses, volumes
+from env_core.node import lifecycle, power, probes, resizing, statuses, volumes
 from env_core.node._host import HANDLER, Host, next_phase_ms
 from env_core.node._records import FINISHED, IDLE, KILLING, SYNCING, TERMINATED, TERMINATING, PodRecord
 from env_core.node.reporting import generated, write
@@ -120,6 +120,7 @@ def _free(host: Host, record: PodRecord) -> PodRecord:
         host.nodes[node.name] = node._replace(
             used=(used[0] - record.use[0], used[1] - record.use[1], max(used[2] - 1, 0))
         )
+        resizing.room_made(host, node.name)
     return host.put(record._replace(use=(0, 0), seen_ms=-1))
 
 

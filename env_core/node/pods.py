@@ -19,6 +19,7 @@ from env_core.node import (
     lifecycle,
     node_status,
     probes,
+    resizing,
     volumes,
 )
 from env_core.node._host import Host, next_phase_ms
@@ -104,6 +105,7 @@ def sync(host: Host, record: PodRecord, pod: Object) -> None:
     record = lifecycle.observe(
         host, record._replace(error="", has_changed=False, is_pending=False, retry_ms=None), is_early=True
     )
+    record = resizing.consider(host, record, pod)
     record, status = generated(host, record, pod)
     if conditions.is_terminal(status["phase"]):
         record = write(host, record._replace(worker=TERMINATING), status)
@@ -214,6 +216,9 @@ def _act(host: Host, record: PodRecord, pod: Object) -> None:
         if made is None:
             return
         record = made
+    record, is_done = resizing.actuate(host, record, pod)
+    if not is_done:
+        record = record._replace(error="error")
     _start(host, record, pod)
 
 
@@ -302,7 +307,7 @@ def _killed(host: Host, record: PodRecord, pod: Object) -> None:
 
 def _start(host: Host, record: PodRecord, pod: Object) -> None:
     if not record.todo:
-        _finish(host, record, pod)
+        _finish(host, resizing.finish(host, record, pod), pod)
         return
     name, rest = record.todo[0], record.todo[1:]
     started = containers.begin(host, record, pod, name)

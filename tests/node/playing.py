@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from env_core.apiserver.errors import StatusError
 from env_core.node.node_status import NETWORK_PROBLEM, RUNTIME_PROBLEM
 from env_core.world import Object
 from tests.node.lab import CREATED_MS, Lab
@@ -147,7 +148,11 @@ class Play:
             self._control(node, {"kill" if action[0] == "killnode" else "start": ""})
             return
         found = self.world.store.get("pods", metadata.get("namespace", "default"), metadata["name"])
-        self.world.act(action, found if found is not None else record["manifest"])
+        try:
+            self.world.act(action, found if found is not None else record["manifest"])
+        except StatusError:
+            # README: "refused by the API server …: see `actions-errors.jsonl`".
+            return
 
     def _control(self, node: str, control: Record) -> None:
         """Do to a node what was done to it in the recording."""
