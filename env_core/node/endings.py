@@ -18,6 +18,7 @@ from env_core.objects.problems import quoted
 from env_core.world import Object
 
 GONE_DELAY_MS: Final = 10
+HELD_RETRY_MS: Final = 15_000
 KILL_RETRY_MS: Final = 10_000
 
 
@@ -107,6 +108,10 @@ def stopped(host: Host, record: PodRecord, pod: Object) -> None:
 def finish_pod(host: Host, record: PodRecord, pod: Object) -> None:
     """Clean up after a pod whose containers have all ended, and let the API drop it if it is being deleted."""
     record, status = generated(host, record, pod, is_ended=True)
+    if volumes.is_held(host, record, pod):
+        host.put(record)
+        host.wake(host.now_ms + HELD_RETRY_MS, "sync", record.uid)
+        return
     record = record._replace(worker=FINISHED)
     record = _free(host, write(host, record, statuses.ended_for_good(status)))
     if "deletionTimestamp" in pod["metadata"]:

@@ -72,7 +72,6 @@ def pull(
     if state.image_failed == image and now_ms - state.image_backoff_at_ms < state.image_backoff_ms:
         text = f'Back-off pulling image "{image}"'
         host.event(record, pod, "Normal", "BackOff", text, where)
-        _tell_missing_secrets(host, record, pod)
         return fail(host, record, pod, name, "ImagePullBackOff", f"{text}: {state.image_error}")
     host.event(record, pod, "Normal", "Pulling", f'Pulling image "{image}"', where)
     node = host.node(record.node)

@@ -136,7 +136,7 @@ def _start_mounting(host: Host, record: PodRecord, pod: Object) -> None:
     if claim or record.mount_tries:
         host.put(record._replace(stage=MOUNTING, until_ms=until_ms))
     else:
-        bad = [volume for volume in pod["spec"]["volumes"] if volumes.problem(host, record, pod, volume)]
+        bad = [volume for volume in pod["spec"]["volumes"] if volumes.failure(host, record, pod, volume)]
         tries = tuple(
             MountTry(volume["name"], now_ms + volumes.FIRST_TRY_MS, volumes.FIRST_RETRY_MS) for volume in bad
         )
@@ -161,9 +161,8 @@ def _mount(host: Host, record: PodRecord, pod: Object) -> None:
         if each.at_ms > now_ms:
             left.append(each)
             continue
-        why = volumes.problem(host, record, pod, by_name[each.volume])
-        if why:
-            text = f'MountVolume.SetUp failed for volume "{each.volume}" : {why}'
+        text = volumes.failure(host, record, pod, by_name[each.volume])
+        if text:
             host.event(record, pod, "Warning", "FailedMount", text)
             grown = min(each.delay_ms * 2, volumes.RETRY_MAX_MS)
             left.append(MountTry(each.volume, now_ms + each.delay_ms, grown))

@@ -19,6 +19,14 @@ from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
 LOST = "The container could not be located when the pod was terminated"
+DELETED = "The container could not be located when the pod was deleted.  The container used to be Running"
+_UNKNOWN: Object = {
+    "exitCode": 137,
+    "reason": "ContainerStatusUnknown",
+    "message": LOST,
+    "startedAt": None,
+    "finishedAt": None,
+}
 DEADLINE = "DeadlineExceeded"
 DEADLINE_MESSAGE = "Pod was active on the node longer than the specified deadline"
 
@@ -86,6 +94,8 @@ def container_status(
                 return {**old}
             restarts = old.get("restartCount", 0)
             status["lastState"] = old.get("lastState") or {}
+            if "running" in old["state"]:
+                status["lastState"] = {"terminated": {**_UNKNOWN, "message": DELETED}}
         status |= {
             "ready": False,
             "restartCount": restarts,
@@ -385,11 +395,4 @@ def _has_started(row: Object) -> bool:
 def _lost(row: Object) -> Object:
     if "terminated" in row["state"]:
         return row
-    ended = {
-        "exitCode": 137,
-        "reason": "ContainerStatusUnknown",
-        "message": LOST,
-        "startedAt": None,
-        "finishedAt": None,
-    }
-    return {**row, "state": {"terminated": ended}}
+    return {**row, "state": {"terminated": _UNKNOWN}}

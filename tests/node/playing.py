@@ -87,7 +87,7 @@ class Play:
         self._plan.append((at_ms, len(self._plan), act))
 
     def _node(self, name: str | None, config: Record | None) -> None:
-        if name and (config or name not in self._nodes):
+        if name and (name not in self._nodes or (config and "kubelet" in config)):
             self._nodes[name] = config or DEFAULT_CONFIG
 
     def _add(self, record: Record) -> None:
@@ -96,6 +96,8 @@ class Play:
             return
         self._played.add(record["name"])
         self._node(record["node"] or "node-1", record["node_config"])
+        # That one was there in every recording: without it, a node that goes down would be the last.
+        self._node("node-1", None)
         posted_ms = record["posted_ms"]
         for body in record["objects"]:
             self._at(posted_ms - 1_000, lambda body=body: self._create(body))
@@ -109,6 +111,10 @@ class Play:
             if "control" in each:
                 self._node(each["node"], None)
                 self._at(each["at_ms"], lambda each=each: self._control(each["node"], each["control"]))
+            elif "object" in each and each["object"]["kind"] == "Node":
+                body = each["object"]
+                taints = (body.get("spec") or {}).get("taints") or ()
+                self._node(body["metadata"]["name"], {**DEFAULT_CONFIG, "taints": taints})
             elif "object" in each:
                 self._at(each["at_ms"], lambda each=each: self._create(each["object"]))
             elif each["case"] in self._cases:
