@@ -21,6 +21,7 @@ from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.controllers import Controller, Key
 from env_core.controllers._model import CUSTOM_RESOURCES, Mapper
+from env_core.dataplane.forwarding import NetworkForwarder
 from env_core.dataplane.network import Network
 from env_core.dataplane.webhooks import WebhookCaller
 from env_core.discovery import discover
@@ -150,6 +151,7 @@ class Cluster:
         self.network.telemetry = monitor.answer
         self.server.views = self.kubelets.views
         self.server.webhooks = WebhookCaller(self.network)
+        self.server.forwarder = NetworkForwarder(self.network, self.kubelets.answer)
         self._components: dict[str, Component] = {}
         self._bound: dict[str, _Bound] = {}
         loop.bind("controller", self._reconcile)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from env_core.apiserver import errors, patching, reading
+from env_core.apiserver._storage_form import as_stored
 from env_core.apiserver.admitting import admit, admit_validating, attributes_of
 from env_core.apiserver.applypatch import merged_by_apply, scaled_by_apply
 from env_core.apiserver.decoding import decode_as, decode_body
@@ -132,10 +133,10 @@ def _created(
         body = without_status(body)
     body = kind.prepare_create(body)
     check_metadata(kind, body)
-    refuse(kind, body, [*_meta_problems(kind, body), *kind.validate(body)])
+    refuse(kind, body, [*_meta_problems(kind, body), *kind.validate(body)], request.body)
     admit_validating(server, attributes, body)
     # Reading from storage defaults again: what validation did not see may still be filled in.
-    body = kind.default(body)
+    body = kind.default(as_stored(kind, body))
     name = body["metadata"]["name"]
     existing = server.store.get(kind.resource, namespace, name)
     if existing is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Final
 
 from env_core.apiserver.store import Store, WatchEvent
@@ -17,6 +18,7 @@ from env_core.programs import (
     RESET,
     TIMEOUT,
     UNREACHABLE,
+    Launch,
     Reply,
     Request,
     Run,
@@ -96,7 +98,26 @@ class Network(Resolver):
     ) -> Reply:
         """Connect to an address and send a request."""
         connection = self.connect(source, address, port)
-        return self.exchange(connection, request, self._loop.now_ms if at_ms is None else at_ms)
+        reply = self.exchange(connection, request, self._loop.now_ms if at_ms is None else at_ms)
+        if reply.failure and reply.detail and connection.address != address:
+            # The caller knows the address that it dialled, not the one behind the Service.
+            return replace(reply, detail=f"{reply.detail.partition(' ')[0]} {address}")
+        return reply
+
+    def settled(self, pod: Object, address: str, launch: Launch) -> Launch:
+        """Return what a program of a pod does at its start: as declared, or as it does without a name that it needs."""
+        if not launch.needs:
+            return launch
+        metadata, spec = pod["metadata"], pod["spec"]
+        source = Source(
+            namespace=metadata["namespace"], pod=metadata["name"], ip=address, uid=metadata["uid"],
+            dns_policy=spec.get("dnsPolicy", "ClusterFirst"), labels=metadata.get("labels") or {},
+            is_host_network=bool(spec.get("hostNetwork")),
+        )  # fmt: skip
+        for need in launch.needs:
+            if self.resolve(source, need.host).failure:
+                return need.otherwise
+        return launch
 
     def exchange(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         """Send a request over a connection (or tell why there is none)."""

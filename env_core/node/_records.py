@@ -106,7 +106,7 @@ class PodRecord(NamedTuple):
     todo: tuple[str, ...] = ()
     """Containers that the running sync has still to start."""
     error: str = ""
-    """How the running sync failed: "" (not), "backoff" (only crash back-offs) or "error"."""
+    """How the running sync failed: "" (not), "backoff" (only crash back-offs), "network" or "error"."""
     has_changed: bool = False
     """Whether the running sync changed the runtime, so that the kubelet looks again."""
     is_pending: bool = False
@@ -124,6 +124,10 @@ class PodRecord(NamedTuple):
     reason_message: str = ""
     use: tuple[int, int] = (0, 0)
     """Millicores and bytes of memory that the pod's requests take from the node."""
+    is_killed: bool = False
+    """Whether the kubelet itself ends the pod for the node's sake (eviction, preemption)."""
+    disruption: str = ""
+    """The message of the condition DisruptionTarget that such a pod gets, "" for none."""
     is_gone: bool = False
     """Whether the API object was removed before its containers were."""
     pod: Object | None = None
@@ -140,6 +144,30 @@ class PodRecord(NamedTuple):
     def change_container(self, name: str, **changes: Any) -> PodRecord:
         """Return a record in which fields of one container's are replaced."""
         return self.with_container(name, self.container(name)._replace(**changes))
+
+
+class Settings(NamedTuple):
+    """How a node's kubelet and its host are set up, as far as nodes differ. Zeros are the kubelet's defaults."""
+
+    soft_memory_bytes: int = 0
+    """Soft eviction threshold of memory.available; 0 is none."""
+    soft_grace_ms: int = 0
+    soft_pod_grace_s: int = 0
+    pressure_transition_ms: int = 300_000
+    nameservers: tuple[str, ...] = ()
+    """Of the host's resolv.conf."""
+    searches: tuple[str, ...] = ()
+    has_cluster_dns: bool = True
+    csi_drivers: tuple[str, ...] = ()
+    """Names of the CSI drivers whose node plugins are registered with the kubelet."""
+
+
+class Free(NamedTuple):
+    """What is left of a machine; None where there is plenty."""
+
+    memory_bytes: int | None = None
+    disk_bytes: int | None = None
+    inodes: int | None = None
 
 
 class NodeRecord(NamedTuple):
@@ -163,6 +191,28 @@ class NodeRecord(NamedTuple):
     used: tuple[int, int, int] = (0, 0, 0)
     """Millicores, bytes of memory and number of the pods on it."""
     stopped_ms: int | None = None
+    """Since when its kubelet is silent."""
+    is_down: bool = False
+    """Whether the whole machine is down, and not its kubelet alone."""
+    settings: Settings = Settings()
+    free: Free = Free()
+    disk_bytes: int = 100 << 30
+    """Capacity of its file system."""
+    inodes: int = 6_553_600
+    evict_ms: int = 0
+    """Phase of the eviction manager's rounds, within ten seconds."""
+    evicting_ms: int = 0
+    """Until when the eviction manager waits for the pod that it ended last."""
+    observed: tuple[tuple[str, int], ...] = ()
+    """Thresholds that are met, with the time since when."""
+    pressures: tuple[tuple[str, int], ...] = ()
+    """Conditions of pressure, with the time at which each was last observed."""
+    network_problem: str = ""
+    """Why the runtime's network is not ready, "" when it is."""
+    runtime_problem: str = ""
+    runtime_lost_ms: int = 0
+    is_cordoned: bool = False
+    """What the kubelet last saw of the node's `unschedulable`."""
 
 
 class ProbeState(NamedTuple):

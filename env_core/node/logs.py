@@ -45,6 +45,9 @@ def log(host: Host, pod: Object, request: ApiRequest) -> str:
     restarts = _restarts_of(record, name, container_id)
     if record is None or restarts is None or not _is_kept(record, name, restarts):
         return f"unable to retrieve container logs for {container_id}"
+    if _never_ran(record, name, restarts):
+        path = f"/var/log/pods/{record.namespace}_{record.name}_{record.uid}/{name}/{restarts}.log"
+        return f'failed to try resolving symlinks in path "{path}": lstat {path}: no such file or directory'
     return _printed(host, host.runtime.log_lines(record.uid, name, restarts), options)
 
 
@@ -99,6 +102,15 @@ def _is_kept(record: PodRecord, name: str, restarts: int) -> bool:
     state = record.container(name)
     is_older = state.previous is not None and state.previous.restarts == restarts
     return not (is_older and state.current is not None and not state.current.is_running)
+
+
+def _never_ran(record: PodRecord, name: str, restarts: int) -> bool:
+    """Whether a container could not be started, so that no log was opened for it."""
+    state = record.container(name)
+    return any(
+        each is not None and each.restarts == restarts and not each.is_running and not each.started_ms
+        for each in (state.current, state.previous)
+    )
 
 
 def _printed(host: Host, lines: list[Line], options: LogOptions) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from env_core.node import _actions, conditions, containers, endings, lifecycle, probes, volumes
+from env_core.node import _actions, conditions, containers, endings, lifecycle, node_status, probes, volumes
 from env_core.node._host import Host, next_phase_ms
 from env_core.node._records import (
     HOOK,
@@ -32,6 +32,8 @@ from env_core.world import Object
 RELIST_DELAY_MS: Final = 10
 """From the end of a sync that started containers to the next look at them."""
 RETRY_MS: Final = 10_000
+TRANSIENT_RETRY_MS: Final = 1_000
+"""After a sync that failed because the node's network is not ready."""
 RESYNC_MAX_MS: Final = 60_000
 
 
@@ -46,7 +48,7 @@ def handle(host: Host, record: PodRecord) -> None:
         if pod is None:
             endings.forget(host, record, None)
             return
-    must_end = record.is_gone or "deletionTimestamp" in pod["metadata"]
+    must_end = record.is_gone or record.is_killed or "deletionTimestamp" in pod["metadata"]
     if record.stage != IDLE:
         if must_end and record.worker == SYNCING and record.stage != KILLING:
             endings.terminate(host, record._replace(stage=IDLE, todo=()), pod)
@@ -62,7 +64,7 @@ def handle(host: Host, record: PodRecord) -> None:
         endings.terminate(host, record, pod)
     elif record.worker == TERMINATED:
         endings.finish_pod(host, record, pod)
-    elif must_end:
+    elif record.is_gone or "deletionTimestamp" in pod["metadata"]:
         endings.remove(host, record)
 
 
@@ -97,6 +99,17 @@ def sync(host: Host, record: PodRecord, pod: Object) -> None:
         endings.wake_at_tick(host, record)
         return
     record = write(host, record, status)
+    node = host.node(record.node)
+    if node is not None and node.network_problem and not pod["spec"].get("hostNetwork"):
+        host.event(
+            record,
+            pod,
+            "Warning",
+            "NetworkNotReady",
+            f"network is not ready: {node_status.network_error(node)}",
+        )
+        _finish(host, record._replace(error="network"), pod)
+        return
     if not record.is_mounted and volumes.has_volumes(pod):
         _start_mounting(host, record, pod)
         return
@@ -205,6 +218,7 @@ def _make_sandbox(host: Host, record: PodRecord, pod: Object) -> PodRecord | Non
     stream = host.component(record.node).stream("containers", record.node)
     sandbox_id = ids.hex_id(stream)
     problem: str | None = host.state.table("kubelet/sandbox-problems").get(record.node)
+    problem = problem or host.images.sandbox_error(record.namespace, record.name, sandbox_id)
     if problem:
         text = f"Failed to create pod sandbox: rpc error: code = Unknown desc = {problem.replace('$ID', sandbox_id)}"
         host.event(record, pod, "Warning", "FailedCreatePodSandBox", text)
@@ -308,12 +322,11 @@ def _finish(host: Host, record: PodRecord, pod: Object) -> None:
     assert node is not None
     due: list[int] = []
     if record.error:
-        wait_ms = RETRY_MS
+        wait_ms = TRANSIENT_RETRY_MS if record.error == "network" else RETRY_MS
         if record.error == "backoff":
             left_ms = containers.backoff_left_ms(host, record)
             wait_ms = min(left_ms if left_ms is not None else RETRY_MS, RESYNC_MAX_MS)
-        jitter = host.component(record.node).stream("resync", record.node).fraction() / 2
-        retry_ms = next_phase_ms(node.tick_ms, now_ms + int(wait_ms * (1 + jitter)))
+        retry_ms = next_phase_ms(node.tick_ms, now_ms + int(wait_ms * (1 + host.jitter(record, wait_ms))))
         record = record._replace(retry_ms=retry_ms)
         due.append(retry_ms)
         if record.has_changed:

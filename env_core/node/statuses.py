@@ -59,9 +59,18 @@ def _mounts(container: Object) -> list[Object]:
 
 
 def container_status(
-    pod: Object, container: Object, record: ContainerRecord, old: Object | None, waiting_reason: str
+    pod: Object,
+    container: Object,
+    record: ContainerRecord,
+    old: Object | None,
+    waiting_reason: str,
+    *,
+    is_init: bool = False,
 ) -> Object:
-    """Return one container's status, without `started` and `ready`, which are the probes'."""
+    """Return one container's status, without `started` and `ready`, which are the probes'.
+
+    An init container that ended well does not show why it waits, a sidecar no more than others.
+    """
     name = container["name"]
     instance = record.current
     resources = container.get("resources") or {}
@@ -103,7 +112,8 @@ def container_status(
         status["volumeMounts"] = mounts
     if instance is not None:
         status["user"] = {"linux": {"uid": instance.user, "gid": instance.user}}
-    if record.waiting is not None and should_restart(container, pod, record):
+    has_passed = is_init and instance is not None and not instance.is_running and instance.exit_code == 0
+    if record.waiting is not None and not has_passed and should_restart(container, pod, record):
         reason, message = record.waiting
         if "terminated" in status["state"]:
             status["lastState"] = status["state"]
@@ -143,13 +153,20 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
     reason = message = ""
     if phase == old.get("phase"):
         reason, message = old.get("reason", ""), old.get("message", "")
-    if record.reason:
+    if record.is_killed:
+        # Its containers' exit codes decide: what ends well on the signal has succeeded, and says no reason.
+        if is_ended and phase == "Failed":
+            reason, message = record.reason, record.reason_message
+    elif record.reason:
         phase, reason, message = "Failed", record.reason, record.reason_message
     now = rfc3339(host.now_ms)
     sandbox = record.sandbox
     others = [
         each for each in pod.get("status", {}).get("conditions") or () if each["type"] not in conditions.OWNED
     ]
+    if record.disruption and is_ended:
+        others = [each for each in others if each["type"] != "DisruptionTarget"]
+        others.append(conditions.disrupted(pod, record.disruption, old.get("conditions") or (), now))
     all_ready = conditions.containers_ready(pod, by_name, phase)
     own = [
         conditions.ready_to_start(
@@ -191,7 +208,19 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
     if "qosClass" in pod.get("status", {}):
         status["qosClass"] = pod["status"]["qosClass"]
     status |= pod_resources(pod)
+    if record.is_killed:
+        status["resources"] = _without_storage(status["resources"])
     return status
+
+
+def _without_storage(resources: Object) -> Object:
+    """What is left of a pod's resources once the kubelet ends it: local storage is not shown (evict-ephemeral-limit)."""
+    built = {}
+    for side, amounts in resources.items():
+        kept = {name: amount for name, amount in amounts.items() if name != "ephemeral-storage"}
+        if kept:
+            built[side] = kept
+    return built
 
 
 def _name_of(status: Object) -> str:
@@ -212,7 +241,9 @@ def _container_statuses(
     built = []
     for container in containers:
         name = container["name"]
-        status = container_status(pod, container, record.container(name), old.get(name), default)
+        status = container_status(
+            pod, container, record.container(name), old.get(name), default, is_init=is_init
+        )
         if "running" in status["state"]:
             status["started"] = is_started(host, record, container, old.get(name))
         if is_init and not conditions.is_sidecar(container):

@@ -17,12 +17,15 @@ from env_core.programs._model import (
     Launch,
     Line,
     Listener,
+    Need,
     Program,
     Reply,
     Request,
     Served,
+    Signalled,
     Tls,
     Upstream,
+    Written,
 )
 from env_core.programs._runs import LogKey, Run, RunKey, Runtime
 
@@ -44,6 +47,7 @@ __all__ = [
     "Line",
     "Listener",
     "LogKey",
+    "Need",
     "Program",
     "Reply",
     "Request",
@@ -51,6 +55,8 @@ __all__ = [
     "RunKey",
     "Runtime",
     "Served",
+    "Signalled",
     "Tls",
     "Upstream",
+    "Written",
 ]

@@ -90,6 +90,15 @@ class Listener:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a program writes under a path, so long after its start."""
+
+    path: str
+    size_bytes: int
+    after_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """What a program does when its container starts."""
 
@@ -97,6 +106,9 @@ class Launch:
     log: tuple[Line, ...] = ()
     exit: Exit | None = None
     memory_bytes: int = 8 << 20
+    disk_bytes: int = 36 << 10
+    """In its container's own layer from the start."""
+    written: tuple[Written, ...] = ()
     cpu_millis: int = 1
     """At rest."""
     stop_ms: int = 150
@@ -104,6 +116,16 @@ class Launch:
     stop_code: int = 0
     create_error: str = ""
     """The runtime cannot start it (command not in the image): the text after `failed to create …`; then nothing else counts."""
+    needs: tuple[Need, ...] = ()
+    """What must be there at the start; the first that is not decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """A name that must resolve when a program starts, and what the program does when it does not."""
+
+    host: str
+    otherwise: Launch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +217,15 @@ class Image:
     user: int = 0
 
 
+class Signalled(NamedTuple):
+    """What a signal does to a program."""
+
+    log: tuple[Line, ...] = ()
+    """With absolute times."""
+    code: int | None = None
+    """The code with which it ends; None when it goes on."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A declared behaviour: what it listens on, needs, uses, logs, and how it fails.
@@ -208,6 +239,8 @@ class Program:
     runs: Callable[[Container], bool]
     launch: Callable[[Container], Launch]
     serve: Callable[[Container, Request, Upstream], Served] = serve_nothing
+    signalled: Callable[[Container, str, int], Signalled | None] | None = None
+    """What a signal ("TERM", "HUP") at a moment in milliseconds does; None for the default of the Launch."""
     processes: Callable[[Container], tuple[str, ...]] | None = None
     """Command lines for `ps`, PID 1 first; the argv when None."""
     is_steady: Callable[[Container, Request], bool] = lambda _container, _request: False

@@ -22,7 +22,7 @@ TIME = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _KLOG = re.compile(r"^([EWIF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ([\w./-]+:\d+\])", re.MULTILINE)
 JWT = re.compile(r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 PEM = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----(?:\\\\n)?")
-_VERSION = re.compile(r'(resourceVersion\\*":\\*"|ResourceVersion in record \(|, current: )\d+')
+_VERSION = re.compile(r'(resourceVersion\\*":\\*"|resourceVersion: \\*"|ResourceVersion in record \(|, current: )\d+')
 _DUMP = re.compile(r"(@@ .* @@\n).*", re.DOTALL)
 _ALLOCATED = ("clusterIP", "clusterIPs", "healthCheckNodePort")
 

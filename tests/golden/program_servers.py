@@ -108,6 +108,7 @@ def _cut(path: str) -> Reply | None:
         "/slow-body": Reply(
             status=200, headers=_headers(60), body=_ITEMS + "  ", failure=TIMEOUT, latency_ms=1
         ),
+        "/empty": Reply(failure=EMPTY, latency_ms=1),
         "/binary": Reply(status=200, headers=_headers(8), body="\0\1\2\3\0\1\2\3", latency_ms=1),
         "/badencoding": Reply(
             status=200, headers=(*_headers(8), ("content-encoding", "gzip")), body="not gzip", latency_ms=1

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from env_core.cluster import Cluster
+from env_core.apiserver.registry import Registry, ServedKinds
+from env_core.cluster import Cluster, registry
 from tests.golden import http
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.normalise import (
@@ -17,6 +18,7 @@ from tests.golden.normalise import (
 )
 from tests.golden.recordings import Folder, Record
 
+METRICS = "metrics.k8s.io"
 ANSWERS = ("status", "response")
 APART = ("ns-recreate", "ns-term-get")
 """README: "also wait 8 s between ns-recreate and ns-term-get"."""
@@ -27,6 +29,10 @@ class Replay:
 
     def __init__(self, setup: list[Record]) -> None:
         self.world = Cluster(seed=1)
+        # README: "`metrics.k8s.io` is a stub …: present for flows hpa-* … and for all kubectl cases", not here.
+        served = [kind for kind in registry().kinds if kind.group != METRICS]
+        builtin = Registry([*served, *registry().others])
+        self.world.server.registry = ServedKinds(builtin, self.world.store)
         self.world.boot()
         self.before: dict[str, list[Record]] = {}
         self.last = ""
