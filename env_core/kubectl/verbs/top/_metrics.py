@@ -20,6 +20,7 @@ SORT_BY = ("", "cpu", "memory")
 _MEBIBYTE = 1024 * 1024
 _UNKNOWN = "<unknown>"
 _NOTHING = parse("0")
+_UNKNOWN_RESOURCE = "the server could not find the requested resource"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,6 @@ def usage_of(amounts: Object) -> Usage:
     )
 
 
-_GROUP = "metrics.k8s.io/"
-
-
 def total(usages: Sequence[Usage]) -> Usage:
     """Return the sum of usages."""
     cpu, memory, swap = _NOTHING, _NOTHING, _NOTHING
@@ -79,14 +77,12 @@ def read_metrics(ctx: Context, resource: str, namespace: str, name: str, label_s
         selectors.parse_labels(label_selector)
     except selectors.SelectorError as error:
         raise Failure(str(error)) from None
-    if not any(version.startswith(_GROUP) for version in ctx.discovery.api_versions()):
-        raise Failure("Metrics API not available")
     try:
         if name:
             return [ctx.api.get(resource, namespace, name)]
         return ctx.api.list(resource, namespace, label_selector=label_selector)
     except StatusError as error:
-        if error.code == 404 and error.message == "the server could not find the requested resource":
+        if error.code == 404 and error.message.startswith(_UNKNOWN_RESOURCE):
             raise Failure("Metrics API not available") from None
         raise
 
