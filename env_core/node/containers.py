@@ -345,6 +345,10 @@ def _nothing_runs(subject: Container) -> Launch:
     return Launch(create_error=f"error during container init: {why}")
 
 
+LIVE_AFTER_MS = 20
+"""From the start of a container to the first command of a live script."""
+
+
 def _put_run(
     host: Host, subject: Container, container_id: str, program: Program | None, launch: Launch
 ) -> Run:
@@ -362,6 +366,8 @@ def _put_run(
     )
     host.runtime.put(started)
     host.runtime.remember(subject.pod_uid, subject.name, {})
+    if launch.live:
+        host.loop.wake(subject.started_ms + LIVE_AFTER_MS, "script", (subject.pod_uid, subject.name))
     if launch.log:
         lines = tuple(Line(subject.started_ms + line.at_ms, line.text, line.stream) for line in launch.log)
         host.runtime.log(started, lines)

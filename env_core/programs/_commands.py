@@ -39,6 +39,27 @@ _SILENT_NAMES: Final = (
 )
 
 
+_CLIENTS: Final = frozenset(
+    (
+        "curl",
+        "dig",
+        "getent",
+        "host",
+        "nc",
+        "netcat",
+        "nslookup",
+        "openssl",
+        "ping",
+        "redis-cli",
+        "telnet",
+        "wget",
+    )
+)
+"""Programs whose output depends on the network at the moment."""
+_CLIENT: Final = re.compile(r"(?:^|[\s;&|(!`])(?:[\w./-]*/)?([a-z][a-z-]*)(?=[\s;&|)`]|$)")
+"""A word that may be a command's name."""
+
+
 _SILENT: Final = frozenset(_SILENT_NAMES.split())
 
 
@@ -76,9 +97,16 @@ def launch(container: Container, image: Image, server: Server) -> Launch:
         return _within_memory(container, started)
     line = shell_line_of(inner)
     shell = _Shell(container, image, server)
-    if line is not None:
-        return _within_memory(container, shell.run_script(line))
-    return _within_memory(container, shell.run_alone(inner))
+    found = shell.run_script(line) if line is not None else shell.run_alone(inner)
+    if not found.listeners and not found.create_error and _asks_the_network(image, inner, line):
+        found = replace(found, log=(), exit=None, live=inner)
+    return _within_memory(container, found)
+
+
+def _asks_the_network(image: Image, argv: tuple[str, ...], line: str | None) -> bool:
+    """Whether a command, or a script, runs a client that the image has."""
+    names = _CLIENT.findall(line) if line is not None else [argv[0].rpartition("/")[2]]
+    return any(name in _CLIENTS and name in commands_of(image) for name in names)
 
 
 def _within_memory(container: Container, started: Launch) -> Launch:
