@@ -285,7 +285,8 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
     )
     program = host.images.program_for(reference, subject)
     launch = program.launch(subject) if program is not None else _nothing_runs(subject)
-    launch = host.network.settled(pod, subject.pod_ip, launch)
+    if program is not None:
+        launch = host.network.settled(pod, program, subject, launch)
     failure = host.images.create_error(subject)
     if failure:
         return _fail(host, record, pod, name, "CreateContainerError", failure, failure)

@@ -7,7 +7,7 @@ TOPIC = Topic(
     files=tuple(
         f"programs/{name}.jsonl"
         for name in (
-            "app-go", "app-java", "app-node", "app-python", "client-libs", "coredns", "mariadb",
+            "app-java", "app-node", "app-python", "client-libs", "coredns", "mariadb",
             "postgres", "public-knowledge", "rabbitmq", "redis",
         )
     ),
