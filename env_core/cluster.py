@@ -95,12 +95,12 @@ class Cluster:
     __slots__ = (
         "_bound",
         "_components",
+        "_live",
         "kubelets",
         "loop",
         "network",
         "runtime",
         "scheduler",
-        "scripts",
         "server",
         "state",
         "store",
@@ -160,8 +160,8 @@ class Cluster:
         loop.bind("scheduler", self.scheduler.handle)
         loop.bind("kubelet", self.kubelets.handle)
         loop.bind("network", self.network.handle)
-        self.scripts = Scripts(network=self.network, runtime=self.runtime, loop=loop, state=state)
-        loop.bind("script", self.scripts.handle)
+        self._live = Scripts(network=self.network, runtime=self.runtime, loop=loop, state=state)
+        loop.bind("script", self._live.handle)
         store.subscriber = self._on_write
 
     # The World protocol

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from env_core.programs import _script
-from env_core.programs._argv import SHELLS, last_words, shell_line_of, unwrapped
+from env_core.programs._argv import SHELLS, asks_the_network, last_words, shell_line_of, unwrapped
 from env_core.programs._http import moment, month_name
 from env_core.programs._images import commands_of, create_problem, finds
 from env_core.programs._model import Container, Exit, Image, Launch, Line
@@ -37,27 +37,6 @@ _SILENT_NAMES: Final = (
     "mkdir touch rm cp mv chmod chown ln set export unset trap umask cd ulimit wget curl nslookup nc ping dig test [ sync"
     " kill read shift wait tee sed awk grep cut tr sort install tar gzip which source . eval exec stty"
 )
-
-
-_CLIENTS: Final = frozenset(
-    (
-        "curl",
-        "dig",
-        "getent",
-        "host",
-        "nc",
-        "netcat",
-        "nslookup",
-        "openssl",
-        "ping",
-        "redis-cli",
-        "telnet",
-        "wget",
-    )
-)
-"""Programs whose output depends on the network at the moment."""
-_CLIENT: Final = re.compile(r"(?:^|[\s;&|(!`])(?:[\w./-]*/)?([a-z][a-z-]*)(?=[\s;&|)`]|$)")
-"""A word that may be a command's name."""
 
 
 _SILENT: Final = frozenset(_SILENT_NAMES.split())
@@ -98,15 +77,9 @@ def launch(container: Container, image: Image, server: Server) -> Launch:
     line = shell_line_of(inner)
     shell = _Shell(container, image, server)
     found = shell.run_script(line) if line is not None else shell.run_alone(inner)
-    if not found.listeners and not found.create_error and _asks_the_network(image, inner, line):
+    if not found.listeners and not found.create_error and asks_the_network(image, inner, line):
         found = replace(found, log=(), exit=None, live=inner)
     return _within_memory(container, found)
-
-
-def _asks_the_network(image: Image, argv: tuple[str, ...], line: str | None) -> bool:
-    """Whether a command, or a script, runs a client that the image has."""
-    names = _CLIENT.findall(line) if line is not None else [argv[0].rpartition("/")[2]]
-    return any(name in _CLIENTS and name in commands_of(image) for name in names)
 
 
 def _within_memory(container: Container, started: Launch) -> Launch:
