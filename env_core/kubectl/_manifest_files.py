@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from env_core.kubectl._targets import Info
 from env_core.kubectl.connection import connection_failure
 from env_core.kubectl.context import Context
+from env_core.kubectl.klog import klog_line
+from env_core.kubectl.kustomize import Built, KustomizeError, build
 from env_core.kubectl.manifests import read_manifests
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args
@@ -22,8 +24,48 @@ from env_core.world import Object
 _EXTENSIONS = (".json", ".yaml", ".yml")
 
 
-def read_files(
-    ctx: Context, paths: Sequence[str], *, is_typed: bool = False
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A text with manifests, and what errors call its origin."""
+
+    source: str
+    text: str
+
+
+def stream_of(ctx: Context, path: str) -> Stream:
+    """Return the text of a path of -f, - for standard input."""
+    return Stream("STDIN", ctx.stdin) if path == "-" else Stream(path, ctx.files.read(path))
+
+
+def built(ctx: Context, args: Args, directory: str, *, is_restricted: bool = True) -> Built:
+    """Return what a kustomization builds, with its warnings on the screen.
+
+    Raises:
+        KustomizeError: when it cannot be built.
+    """
+    return build(
+        ctx.files,
+        directory,
+        lambda line: args.screen.err(f"{line}\n"),
+        lambda line: args.screen.err(klog_line(ctx, "I", "log.go:244", line)),
+        is_restricted=is_restricted,
+    )
+
+
+def kustomized(ctx: Context, args: Args, directory: str) -> Stream:
+    """Return what a kustomization builds (-k).
+
+    Raises:
+        Failure: when it cannot be built.
+    """
+    try:
+        return Stream(directory, built(ctx, args, directory).as_yaml())
+    except KustomizeError as error:
+        raise Failure(error.text) from None
+
+
+def read_streams(
+    ctx: Context, streams: Sequence[Stream], *, is_typed: bool = False
 ) -> tuple[list[Info], list[Exception]]:
     """Return the objects of files and the problems, going on with the next file after one.
 
@@ -32,10 +74,9 @@ def read_files(
     """
     infos: list[Info] = []
     errors: list[Exception] = []
-    for path in paths:
-        source = "STDIN" if path == "-" else path
-        text = ctx.stdin if path == "-" else ctx.files.read(path)
-        manifests = read_manifests(text, source)
+    for stream in streams:
+        source = stream.source
+        manifests = read_manifests(stream.text, source)
         for obj, number in zip(manifests.objects, manifests.lists, strict=True):
             try:
                 info = _info_of_manifest(ctx, obj, source, is_typed=is_typed)
@@ -81,14 +122,17 @@ def _info_of_manifest(ctx: Context, obj: Object, source: str, *, is_typed: bool)
     return Info(kind, namespace, name, obj, source)
 
 
-def file_paths(ctx: Context, args: Args) -> list[str]:
-    """Return the paths that -f means, directories opened.
+def streams_of(ctx: Context, args: Args) -> list[Stream]:
+    """Return what -k builds, or the files that -f means, directories opened.
 
     Raises:
-        Failure: when a path does not exist or a directory has no manifest.
+        Failure: when a path does not exist, a directory has no manifest, or a kustomization cannot be built.
     """
+    if args.has("kustomize") and args.text("kustomize"):
+        return [kustomized(ctx, args, args.text("kustomize"))]
     recursive = args.has("recursive") and args.is_set("recursive")
-    return [path for name in args.items("filename") for path in expand(ctx, name, recursive)]
+    paths = [path for name in args.items("filename") for path in expand(ctx, name, recursive)]
+    return [stream_of(ctx, path) for path in paths]
 
 
 def expand(ctx: Context, name: str, recursive: bool) -> list[str]:
@@ -133,24 +177,3 @@ def _walk(ctx: Context, directory: str, recursive: bool) -> list[str]:
         elif name.endswith(_EXTENSIONS):
             found.append(path)
     return found
-
-
-def kustomization_missing(ctx: Context, directory: str) -> Failure:
-    """Return the error of -k: this terminal holds no kustomizations.
-
-    Source: sigs.k8s.io/kustomize/api internal/loader, internal/target (paths are told from the root on).
-    """
-    path = ctx.files.absolute(directory)
-    if ctx.files.is_dir(directory):
-        return Failure(
-            "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' "
-            f"in directory '{path}'"
-        )
-    try:
-        ctx.files.read(directory)
-    except FileNotFoundError:
-        return Failure(
-            f"must build at directory: not a valid directory: evalsymlink failure on '{directory}' : "
-            f"lstat {path}: no such file or directory"
-        )
-    return Failure(f"must build at directory: '{directory}': file is not directory")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from env_core.apiserver.kind import Kind
-from env_core.kubectl._manifest_files import expand, file_paths, kustomization_missing, read_files
+from env_core.kubectl._manifest_files import Stream, expand, kustomized, read_streams, stream_of
 from env_core.kubectl._targets import Info, Listing, Selection, info_of, kind_label
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure
@@ -22,13 +22,10 @@ __all__ = [
     "Info",
     "Listing",
     "Selection",
-    "file_paths",
     "find_kind",
     "info_of",
     "kind_label",
     "kind_named",
-    "kustomization_missing",
-    "read_files",
     "select",
     "select_one",
     "split_types",
@@ -157,10 +154,15 @@ def select(
     kustomize = args.text("kustomize") if args.has("kustomize") else ""
     if files and kustomize:
         raise Failure("only one of -f or -k can be specified")
-    if kustomize:
-        return Selection(is_from_files=True, errors=(kustomization_missing(ctx, kustomize),))
     recursive = args.has("recursive") and args.is_set("recursive")
-    paths = [path for name in files for path in expand(ctx, name, recursive)]
+    if kustomize:
+        try:
+            streams = [kustomized(ctx, args, kustomize)]
+        except Failure as failure:
+            return Selection(is_from_files=True, errors=(failure,))
+    else:
+        paths = [path for name in files for path in expand(ctx, name, recursive)]
+        streams = [stream_of(ctx, path) for path in paths]
     types, names, tuples = _read_words(ctx, words, default_type)
     if selects_all and label_selector:
         raise Failure(
@@ -171,8 +173,8 @@ def select(
             f"found non-empty field selector {quoted(field_selector)} with previously set 'all' parameter. "
         )
     namespace = "" if all_namespaces else ctx.namespace
-    if paths:
-        return _by_paths(ctx, paths, types, names, tuples, label_selector, is_typed=is_typed)
+    if streams:
+        return _by_streams(ctx, streams, types, names, tuples, label_selector, is_typed=is_typed)
     if (
         label_selector
         or field_selector
@@ -313,9 +315,9 @@ def _labels_wanted(text: str) -> selectors.LabelSelector | None:
         raise Failure(str(error)) from None
 
 
-def _by_paths(
+def _by_streams(
     ctx: Context,
-    paths: list[str],
+    streams: list[Stream],
     types: list[str],
     names: list[str],
     tuples: list[tuple[str, str]],
@@ -332,14 +334,14 @@ def _by_paths(
     if tuples:
         raise Failure("resource/name arguments cannot be provided when a path is specified")
     wanted = _labels_wanted(label_selector)
-    infos, errors = read_files(ctx, paths, is_typed=is_typed)
+    infos, errors = read_streams(ctx, streams, is_typed=is_typed)
     if wanted is not None:
         infos = [
             info for info in infos if wanted.matches(info.found().get("metadata", {}).get("labels") or {})
         ]
     return Selection(
         infos=tuple(infos),
-        is_single=len(paths) == 1 and len(infos) == 1,
+        is_single=len(streams) == 1 and len(infos) == 1,
         is_from_files=True,
         errors=tuple(errors),
     )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from env_core.dataplane.serving import programs
 from env_core.node import _asking
 from env_core.node._host import SECOND_MS, Host
 from env_core.node._records import PodRecord
 from env_core.node.conditions import is_sidecar
 from env_core.node.environment import expand
-from env_core.programs import REFUSED, Request, Run
+from env_core.programs import REFUSED, Line, Request, Run
 from env_core.world import Object
 
 GRACE_MIN_S: Final = 2
@@ -88,10 +89,20 @@ def stop(
     if launch.stop_ms < grace_s * SECOND_MS:
         reason = "Completed" if launch.stop_code == 0 else "Error"
         ended = host.runtime.end(run, start_ms + launch.stop_ms, launch.stop_code, reason)
+        host.runtime.log(run, _last_words(run, start_ms))
     else:
         ended = host.runtime.end(run, start_ms + grace_s * SECOND_MS, SIGKILL_CODE, "Error")
     assert ended.exit_at_ms is not None
     return max(ended.exit_at_ms, now_ms)
+
+
+def _last_words(run: Run, at_ms: int) -> tuple[Line, ...]:
+    """Return what a program logs of its SIGTERM."""
+    program = programs().get(run.program)
+    if program is None or program.signalled is None:
+        return ()
+    found = program.signalled(run.container, "TERM", at_ms)
+    return found.log if found is not None else ()
 
 
 def stop_all(host: Host, record: PodRecord, pod: Object, errors: list[str] | None = None) -> int:
@@ -195,9 +206,12 @@ def _go_quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def observe(host: Host, record: PodRecord) -> PodRecord:
-    """Return the record after a look at the runtime: runs that have ended are dead containers now."""
-    now_ms = host.now_ms
+def observe(host: Host, record: PodRecord, *, is_early: bool = False) -> PodRecord:
+    """Return the record after a look at the runtime: runs that have ended are dead containers now.
+
+    `is_early` leaves out what ends this very millisecond: syncs that begin then do not see it yet.
+    """
+    now_ms = host.now_ms - 1 if is_early else host.now_ms
     changed = None
     for name, container in record.containers.items():
         instance = container.current

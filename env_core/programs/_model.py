@@ -161,6 +161,8 @@ class Served:
     """CPU time of the container itself. The data plane stretches it by the CPU limit and adds it to the latency."""
     memory_bytes: int = 0
     """Peak above the resting use; over the limit the container is OOM-killed and the reply is lost."""
+    ends: int | None = None
+    """The code with which the program dies of the request; None when it lives on."""
 
 
 class Upstream(Protocol):
@@ -172,6 +174,12 @@ class Upstream(Protocol):
 
     def request(self, host: str, port: int, request: Request) -> Reply:
         """Send a request as the container and return the reply (DNS, policies and all)."""
+
+    def resolve(self, host: str) -> Reply:
+        """Look a name up as the container; the reply's `failure` says why it has no address, its body the first one."""
+
+    def certificate(self, host: str, port: int) -> str:
+        """Return what a TLS server shows to the container, as PEM; "" when none answers."""
 
     def state(self) -> dict[str, str]:
         """Return the container's own durable-for-the-run memory (a copy)."""
@@ -207,6 +215,15 @@ class Image:
     user: int = 0
 
 
+class Signalled(NamedTuple):
+    """What a signal does to a program."""
+
+    log: tuple[Line, ...] = ()
+    """With absolute times."""
+    code: int | None = None
+    """The code with which it ends; None when it goes on."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A declared behaviour: what it listens on, needs, uses, logs, and how it fails.
@@ -220,6 +237,10 @@ class Program:
     runs: Callable[[Container], bool]
     launch: Callable[[Container], Launch]
     serve: Callable[[Container, Request, Upstream], Served] = serve_nothing
+    starts: Callable[[Container, Launch, Upstream], Launch] | None = None
+    """What becomes of a launch by what the container reaches then: names that must resolve, servers that must answer."""
+    signalled: Callable[[Container, str, int], Signalled | None] | None = None
+    """What a signal ("TERM", "HUP") at a moment in milliseconds does; None for the default of the Launch."""
     processes: Callable[[Container], tuple[str, ...]] | None = None
     """Command lines for `ps`, PID 1 first; the argv when None."""
     is_steady: Callable[[Container, Request], bool] = lambda _container, _request: False

@@ -9,6 +9,7 @@ from env_core.shell._grammar import parser
 from env_core.shell.syntax import (
     AndOr,
     Arithmetic,
+    Array,
     Background,
     Case,
     For,
@@ -55,7 +56,12 @@ def _commands(tree: Node) -> Iterator[list[str]]:
     if isinstance(tree, Simple):
         if tree.words:
             yield [word.raw if word.literal is None else word.literal for word in tree.words]
-        yield from _commands_in_words([*(word for _, word in tree.assignments), *tree.words])
+        values = [
+            word
+            for _, value in tree.assignments
+            for word in (value.words if isinstance(value, Array) else (value,))
+        ]
+        yield from _commands_in_words([*values, *tree.words])
         yield from _commands_in_words([each.target for each in tree.redirects])
         return
     if isinstance(tree, For):

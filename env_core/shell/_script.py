@@ -22,6 +22,8 @@ class Script:
     argv: list[str]
     text: str = ""
     program: Program | None = None
+    is_bash: bool | None = None
+    """Whether bash is what its first line names; None when that names nothing."""
 
 
 def opened(process: Process, argv: list[str]) -> Script | Unrunnable:
@@ -52,5 +54,5 @@ def opened(process: Process, argv: list[str]) -> Script | Unrunnable:
     if program is None:
         return Unrunnable("not found", 127)
     if base in ("sh", "dash", "bash", "ash"):
-        return Script(argv, text)
+        return Script(argv, text, is_bash=base == "bash")
     return Script([base, *argv], program=program)

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from env_core.dataplane._model import Connection, OutsideName
+from env_core.dataplane._model import Connection, OutsideName, Source
 from env_core.dataplane.network import Network
 from env_core.programs import (
     FILTERED,
@@ -112,6 +112,13 @@ class RecordedNetwork(Network):
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
         self.memories: dict[str, Memory] = {}
+
+    def connect(self, source: Source, address: str, port: int, protocol: str = "TCP") -> Connection:
+        """Open a connection; Service addresses were a host's own there: a port that a Service does not have refuses."""
+        found = super().connect(source, address, port, protocol)
+        if found.failure == TIMEOUT and address not in self._rejected and port != 9091 and address.startswith("10.96."):
+            return Connection(failure=REFUSED, address=address, port=port)
+        return found
 
     def _serve(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         run = connection.run
@@ -232,7 +239,7 @@ def _built() -> Cluster:
     world.put("nodes", node)
     _name_server(world)
     for number, (full, (address, scripts)) in enumerate(SERVICES.items()):
-        _service(world, full, address, scripts, f"10.244.3.{20 + number}")
+        _service(world, full, address, scripts, f"10.244.3.{40 + number}")
     _headless(world)
     world.pod(
         "tron", "toolbox", {"containers": [{"name": "toolbox", "image": "debian:12"}]}, address=CLIENT

@@ -1,19 +1,48 @@
-"""`kubectl kustomize`: refused, this terminal builds no kustomizations."""
+"""`kubectl kustomize`: builds a kustomization and prints it, or writes it to files."""
 
 from __future__ import annotations
 
+import posixpath
+
+from env_core.kubectl._manifest_files import built
 from env_core.kubectl.context import Context
-from env_core.kubectl.resolve import kustomization_missing
+from env_core.kubectl.kustomize import Built, KustomizeError
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Array, Flag, Verb
 from env_core.world import Output
 
+_RESTRICTIONS = ("LoadRestrictionsRootOnly", "LoadRestrictionsNone")
+
 
 def _run(ctx: Context, args: Args) -> Output:
     if len(args.positional) > 1:
-        raise Failure(f"specify one path to a kustomization directory, got {len(args.positional)}")
-    directory = args.positional[0] if args.positional else "."
-    raise kustomization_missing(ctx, directory)
+        raise Failure("specify one path to kustomization.yaml")
+    restrictor = args.text("load-restrictor")
+    if restrictor not in ("", *_RESTRICTIONS):
+        raise Failure(
+            f"illegal flag value --load-restrictor {restrictor}; legal values: [{' '.join(_RESTRICTIONS)}]"
+        )
+    try:
+        directory = args.positional[0] if args.positional else "."
+        _write(ctx, args, built(ctx, args, directory, is_restricted=restrictor != _RESTRICTIONS[1]))
+    except KustomizeError as error:
+        raise Failure(error.text) from None
+    return args.screen.done()
+
+
+def _write(ctx: Context, args: Args, found: Built) -> None:
+    path = args.text("output")
+    if not path:
+        args.screen.out(found.as_yaml())
+        return
+    try:
+        if not ctx.files.is_dir(path):
+            ctx.files.write(path, found.as_yaml())
+            return
+        for name, text in found.as_files():
+            ctx.files.write(posixpath.join(path, name), text)
+    except OSError as error:
+        raise Failure(str(error)) from None
 
 
 VERB = Verb(
@@ -36,6 +65,7 @@ VERB = Verb(
         Flag("output", str, shorthand="o", words="File or directory to write to."),
     ),
     run=_run,
+    needs_config=False,
     source="sigs.k8s.io/kustomize kustomize/commands/build",
-    unrecorded="building itself: it is refused",
+    unrecorded="Helm charts, git repositories, functions and plugins: they are refused",
 )
