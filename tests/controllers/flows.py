@@ -5,6 +5,7 @@ objects; deletes and changes of pods come from the command line. Names that the 
 ones, in order, so that objects can be compared by name. Times, uids and pods' inner status are not compared.
 """
 
+import re
 from collections import Counter
 from contextlib import contextmanager
 from unittest import mock
@@ -79,6 +80,7 @@ WRITING_ROLLOUTS = ("restart", "undo", "pause", "resume")
 LATENCY_MS = 70
 """From a command's start to its request, where no watch tells."""
 PHASES_MS = (0, 500, 1_000, 1_500)
+_WARNED = re.compile(r'^Warning: would violate PodSecurity "(\w+):latest"', re.MULTILINE)
 RESYNC_MS = 2_000
 SLOWER_MS = 400
 """By how much the recorded control plane may have been slower to look."""
@@ -113,6 +115,12 @@ def _depends_on_phase(step):
     if (step.get("action") or {}).get("action") == "node_down":
         return True
     return isinstance(step["state"], dict) and "persistentvolumeclaims" in step["state"]
+
+
+def _labels_told(flow):
+    """Return the labels that the flow's namespace had from its setup, which only warnings in the first step tell."""
+    found = _WARNED.search(str(flow["steps"][0].get("stderr") or ""))
+    return {} if found is None else {"labels": {"pod-security.kubernetes.io/warn": found[1]}}
 
 
 class NamingServer(ApiServer):
@@ -214,8 +222,9 @@ class Replay:
         for row in nodes:
             self.kubelet.add_node(row["node"], **row.get("args", {}))
         self.recorder = ApiClient(self.world.server, ADMIN, RECORDER)
+        metadata = {"name": self.namespace, **_labels_told(self.flow)}
         self.recorder.create(
-            "namespaces", "", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
+            "namespaces", "", {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
         )
         self.addresses = self._read_addresses()
         self.free_address = service_addresses._free_address
