@@ -56,16 +56,18 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
 class Lab(Cluster):
     """A cluster as the recordings' laboratory was one. `changes` are all writes since `watch`, with their times.
 
-    `moments` are, by pod, the times at which the recorded kubelet did something for it. Where the kubelet draws
+    `moments` are, by pod, the times at which the recorded kubelet did something for it, `starts` those at which it
+    started a container. Where the kubelet draws
     how far a retry is put off, the draw is the one that comes next to the recorded time (FINDINGS 3: the
     re-sync comes after `min(remaining, 60 s) x U(1, 1.5)`).
     """
 
-    __slots__ = ("admin", "changes", "images", "is_watching", "moments", "scripted", "scripts")
+    __slots__ = ("admin", "changes", "images", "is_watching", "moments", "scripted", "scripts", "starts")
 
     def __init__(self, now_ms: int, seed: int = 7) -> None:
         self.scripts: dict[tuple[str, str], Object] = {}
         self.moments: dict[str, list[int]] = {}
+        self.starts: dict[str, list[int]] = {}
         self.changes: list[tuple[int, WatchEvent]] = []
         self.is_watching = False
         super().__init__(seed=seed, now_ms=now_ms)
@@ -99,7 +101,8 @@ class Lab(Cluster):
         if index == len(moments) or moments[index] > now_ms + wait_ms * 3 // 2 + 1_300:
             return 0.25
         if not wait_ms:
-            return 0.0
+            starts = self.starts.get(record.name) or []
+            return 0.5 if any(-300 <= at_ms - now_ms <= 800 for at_ms in starts) else 0.0
         # Ticks come every second: half of one before the moment is the draw that comes nearest.
         return min(max((moments[index] - 500 - now_ms - wait_ms) / wait_ms, 0.0), 0.5)
 
