@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shlex
 from bisect import bisect_left
 from collections.abc import Mapping
 from functools import lru_cache
@@ -12,12 +13,16 @@ from typing import Any
 from env_core.apiserver.request import ADMIN, MERGE_PATCH, STRATEGIC_PATCH, Options
 from env_core.apiserver.store import WatchEvent
 from env_core.cluster import Cluster
+from env_core.kubectl import command as kubectl
+from env_core.kubectl.context import Context
+from env_core.kubectl.discovery_cache import CachedDiscovery
 from env_core.node._records import PodRecord, Settings
 from env_core.node.eviction import ROUND_MS
 from env_core.node.kubelet import Kubelets
 from env_core.node.node_status import NETWORK_PROBLEM
 from env_core.objects import quantity
-from env_core.world import Object
+from env_core.shell.context import FileSystem
+from env_core.world import Object, Output
 from tests.node.scripted import ScriptedImages, ScriptedRuntime
 
 CREATED_MS = 1_767_225_600_400
@@ -115,7 +120,9 @@ class Lab(Cluster):
             self.changes.append((self.now_ms, event))
         super()._on_write(event)
 
-    def join(self, name: str, config: Mapping[str, Any], round_ms: int | None = None) -> None:
+    def join(
+        self, name: str, config: Mapping[str, Any], round_ms: int | None = None, *, is_new: bool = False
+    ) -> None:
         """Add a recorded node; `round_ms` is a time at which its eviction manager looks."""
         capacity = config["capacity"]
         start = config.get("at_start") or {}
@@ -126,11 +133,27 @@ class Lab(Cluster):
             pods=int(capacity["pods"]),
             taints=config.get("taints") or (),
             settings=settings_of(config),
+            is_new=is_new,
             network_problem="" if start.get("networkReady", True) else NETWORK_PROBLEM,
         )
         if round_ms is not None:
             table = self.state.table("kubelet/nodes")
             table[name] = table[name]._replace(evict_ms=round_ms % ROUND_MS)
+
+    def kubectl(self, line: str, namespace: str = "default") -> Output:
+        """Run a kubectl command as an administrator."""
+        context = Context(
+            api=self.client(ADMIN),
+            clock=self,
+            files=FileSystem(),
+            discovery=CachedDiscovery(self.registry, lambda: self.now_ms),
+            namespace=namespace,
+            stdin="",
+            user="admin",
+            cluster="lab",
+            server="https://127.0.0.1:6443",
+        )
+        return kubectl.run(shlex.split(line)[1:], context)
 
     def create(self, body: Object) -> Object:
         """Create an object of a recording."""

@@ -178,6 +178,8 @@ class Play:
         if action[0] == "set":
             self._control(action[1].split()[0], {"set": action[2]})
             return
+        if action[0] in ("va", "unlink"):
+            return
         if action[0] in ("killnode", "startnode"):
             node = action[1].split()[0]
             self._control(node, {"kill" if action[0] == "killnode" else "start": ""})

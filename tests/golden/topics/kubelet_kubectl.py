@@ -5,12 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 
-from env_core.apiserver.client import ApiClient
-from env_core.apiserver.request import ADMIN
-from env_core.kubectl import command as kubectl
-from env_core.kubectl.context import Context
-from env_core.kubectl.discovery_cache import CachedDiscovery
-from env_core.shell.context import FileSystem
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.normalise import random_suffix
 from tests.golden.recordings import Folder, Record
@@ -38,35 +32,9 @@ _ATTEMPT = re.compile(r"attempt at \d+ ms")
 _EVENTS = re.compile(r"^Events:\n.*\n.*\n((?:  .*\n)+)", re.MULTILINE)
 
 
-class _Clock:
-    def __init__(self, world: Lab) -> None:
-        self.world = world
-
-    @property
-    def now_ms(self) -> int:
-        return self.world.now_ms
-
-    def advance(self, duration_ms: int) -> None:
-        self.world.advance(duration_ms)
-
-    def advance_until(self, is_met, timeout_ms: int) -> bool:  # type: ignore[no-untyped-def]
-        return self.world.advance_until(is_met, timeout_ms)
-
-
-def run(world: Lab, argv: list[str], namespace: str = "default") -> tuple[int, str, str]:
+def run(world: Lab, line: str) -> tuple[int, str, str]:
     """Run a kubectl command and return exit code, output and errors."""
-    context = Context(
-        api=ApiClient(world.server, ADMIN),
-        clock=_Clock(world),
-        files=FileSystem(),
-        discovery=CachedDiscovery(world.registry, lambda: world.now_ms),
-        namespace=namespace,
-        stdin="",
-        user="admin",
-        cluster="lab",
-        server="https://127.0.0.1:6443",
-    )
-    output = kubectl.run(argv, context)
+    output = world.kubectl(line)
     return output.exit_code, output.stdout, output.stderr
 
 
@@ -123,7 +91,7 @@ def _shows_others(argv: list[str], case: str) -> bool:
     return case not in argv
 
 
-def _results(play: Play, argv: list[str], at_ms: int) -> list[tuple[int, str, str]]:
+def _results(play: Play, line: str, at_ms: int) -> list[tuple[int, str, str]]:
     """What a command prints at the moments at which it may have run, the likeliest first."""
     moments = [at_ms + offset for offset in MOMENTS_MS]
     if play.late_ms:
@@ -131,7 +99,7 @@ def _results(play: Play, argv: list[str], at_ms: int) -> list[tuple[int, str, st
     found = {}
     for moment in sorted(set(moments)):
         play.run_to(max(moment, 0))
-        found[moment] = run(play.world, argv)
+        found[moment] = run(play.world, line)
     return [found[moment] for moment in moments]
 
 
@@ -147,7 +115,7 @@ def judge(record: Record, folder: Folder) -> Comparison:
     first: tuple[int, str, str] | None = None
     for seed in SEEDS:
         try:
-            results = _results(Play(case, cases, seed), argv, record["at_ms"])
+            results = _results(Play(case, cases, seed), record["argv"], record["at_ms"])
         except Exception as error:  # a crash is a difference like others
             return Comparison(wanted, f"raised {type(error).__name__}: {error}", apart=apart)
         for got in results:
