@@ -22,6 +22,16 @@ PULLING: Final = "pulling"
 HOOK: Final = "hook"
 
 
+class Resize(NamedTuple):
+    """A resize that goes on or was put off: the condition that tells of it."""
+
+    kind: str
+    reason: str
+    message: str
+    probed: str
+    since: str
+
+
 class Instance(NamedTuple):
     """One container in the runtime: a run of a container of a pod, living or dead."""
 
@@ -37,6 +47,8 @@ class Instance(NamedTuple):
     exit_code: int = 0
     reason: str = ""
     message: str = ""
+    resources: Object | None = None
+    """What its runtime gives it, as the spec writes it."""
 
     @property
     def is_running(self) -> bool:
@@ -57,6 +69,8 @@ class ContainerRecord(NamedTuple):
     image_backoff_at_ms: int = 0
     image_failed: str = ""
     image_error: str = ""
+    is_purged: bool = False
+    """Whether the runtime has let the newest run go, with the sandbox that it was in."""
 
 
 NO_CONTAINER: Final = ContainerRecord()
@@ -111,6 +125,8 @@ class PodRecord(NamedTuple):
     """Whether the running sync changed the runtime, so that the kubelet looks again."""
     is_pending: bool = False
     """Whether something asked for a sync while the worker was busy."""
+    pulled_image: str = ""
+    """What the worker pulls, as the spec names it."""
     pull_asked_ms: int = 0
     pull_took_ms: int = 0
     synced_ms: int = -1
@@ -124,6 +140,9 @@ class PodRecord(NamedTuple):
     reason_message: str = ""
     use: tuple[int, int] = (0, 0)
     """Millicores and bytes of memory that the pod's requests take from the node."""
+    allocated: Mapping[str, Object] | None = None
+    """What the node grants each container; None until the first sync."""
+    resize: Resize | None = None
     is_killed: bool = False
     """Whether the kubelet itself ends the pod for the node's sake (eviction, preemption)."""
     disruption: str = ""
@@ -158,8 +177,9 @@ class Settings(NamedTuple):
     """Of the host's resolv.conf."""
     searches: tuple[str, ...] = ()
     has_cluster_dns: bool = True
-    csi_drivers: tuple[str, ...] = ()
-    """Names of the CSI drivers whose node plugins are registered with the kubelet."""
+    has_apparmor: bool = True
+    csi_drivers: tuple[str, ...] | None = None
+    """Names of the CSI drivers whose node plugins are registered with the kubelet; None for all that are asked for."""
 
 
 class Free(NamedTuple):

@@ -97,6 +97,8 @@ def _larger(one: Requests, other: Requests) -> Requests:
 
 def refusal(host: Host, record: PodRecord, pod: Object, node: NodeRecord, wanted: Requests) -> Refusal | None:
     """Return why the node does not take the pod, None when it does."""
+    if not node.settings.has_apparmor and _wants_apparmor(pod):
+        return Refusal("AppArmor", "Cannot enforce AppArmor: AppArmor is not enabled on the host")
     pressed = _pressure_refusal(pod, node)
     if pressed is not None:
         return pressed
@@ -124,6 +126,13 @@ def refusal(host: Host, record: PodRecord, pod: Object, node: NodeRecord, wanted
         if sysctl["name"] not in SAFE_SYSCTLS:
             return Refusal("SysctlForbidden", f'forbidden sysctl: "{sysctl["name"]}" not allowlisted')
     return None
+
+
+def _wants_apparmor(pod: Object) -> bool:
+    spec = pod["spec"]
+    rows = [spec, *spec["containers"], *(spec.get("initContainers") or ())]
+    profiles = [(row.get("securityContext") or {}).get("appArmorProfile") or {} for row in rows]
+    return any(profile.get("type") in ("Localhost", "RuntimeDefault") for profile in profiles)
 
 
 def _pressure_refusal(pod: Object, node: NodeRecord) -> Refusal | None:

@@ -19,6 +19,8 @@ OWNED = frozenset(
         "ContainersReady",
         "PodReadyToStartContainers",
         "AllContainersRestarting",
+        "PodResizePending",
+        "PodResizeInProgress",
     }
 )
 """Condition types that only the kubelet writes."""

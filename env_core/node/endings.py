@@ -10,7 +10,7 @@ from typing import Final
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import Options
-from env_core.node import lifecycle, power, probes, statuses, volumes
+from env_core.node import lifecycle, power, probes, resizing, statuses, volumes
 from env_core.node._host import HANDLER, Host, next_phase_ms
 from env_core.node._records import FINISHED, IDLE, KILLING, SYNCING, TERMINATED, TERMINATING, PodRecord
 from env_core.node.reporting import generated, write
@@ -18,6 +18,7 @@ from env_core.objects.problems import quoted
 from env_core.world import Object
 
 GONE_DELAY_MS: Final = 10
+HELD_RETRY_MS: Final = 15_000
 KILL_RETRY_MS: Final = 10_000
 
 
@@ -107,6 +108,10 @@ def stopped(host: Host, record: PodRecord, pod: Object) -> None:
 def finish_pod(host: Host, record: PodRecord, pod: Object) -> None:
     """Clean up after a pod whose containers have all ended, and let the API drop it if it is being deleted."""
     record, status = generated(host, record, pod, is_ended=True)
+    if volumes.is_held(host, record, pod):
+        host.put(record)
+        host.wake(host.now_ms + HELD_RETRY_MS, "sync", record.uid)
+        return
     record = record._replace(worker=FINISHED)
     record = _free(host, write(host, record, statuses.ended_for_good(status)))
     if "deletionTimestamp" in pod["metadata"]:
@@ -120,6 +125,7 @@ def _free(host: Host, record: PodRecord) -> PodRecord:
         host.nodes[node.name] = node._replace(
             used=(used[0] - record.use[0], used[1] - record.use[1], max(used[2] - 1, 0))
         )
+        resizing.room_made(host, node.name)
     return host.put(record._replace(use=(0, 0), seen_ms=-1))
 
 

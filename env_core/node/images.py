@@ -192,6 +192,10 @@ class Images:
         """Return why the runtime cannot stop a pod's sandbox, "" when it can."""
         return ""
 
+    def volume_error(self, _call: str, _driver: str, _handle: str) -> str:
+        """Return what a CSI driver's node plugin answers to a call (NodeStageVolume …), "" when all is well."""
+        return ""
+
     def inspect_error(self, _reference: Reference) -> PullError | None:
         """Return why the runtime cannot look an image up, or None."""
         return None

@@ -206,9 +206,12 @@ def _go_quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def observe(host: Host, record: PodRecord) -> PodRecord:
-    """Return the record after a look at the runtime: runs that have ended are dead containers now."""
-    now_ms = host.now_ms
+def observe(host: Host, record: PodRecord, *, is_early: bool = False) -> PodRecord:
+    """Return the record after a look at the runtime: runs that have ended are dead containers now.
+
+    `is_early` leaves out what ends this very millisecond: syncs that begin then do not see it yet.
+    """
+    now_ms = host.now_ms - 1 if is_early else host.now_ms
     changed = None
     for name, container in record.containers.items():
         instance = container.current

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from env_core.node import eviction, node_status
+from env_core.node import dns, eviction, node_status
 from env_core.node._host import HANDLER, SECOND_MS, Host
 from env_core.node._records import NodeRecord, Settings
 from env_core.objects import quantity
@@ -161,6 +161,7 @@ def _first_conditions(record: NodeRecord, now_ms: int, *, is_new: bool) -> list[
 def _starting(host: Host, record: NodeRecord, times: int) -> None:
     """Record that a kubelet starts, before it knows its node's uid."""
     node_status.event(host, record, "Normal", "Starting", "Starting kubelet.", has_uid=False)
+    dns.check_host(host, record)
     for _ in range(times):
         for row in node_status.rows(record, host.now_ms)[:-1]:
             node_status.state_event(host, record, row.event, has_uid=False)

@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from env_core.node import _actions, conditions, containers, endings, lifecycle, node_status, probes, volumes
+from env_core.node import (
+    _actions,
+    conditions,
+    containers,
+    dns,
+    endings,
+    image_pulls,
+    lifecycle,
+    node_status,
+    probes,
+    resizing,
+    volumes,
+)
 from env_core.node._host import Host, next_phase_ms
 from env_core.node._records import (
     HOOK,
@@ -91,8 +103,9 @@ def _sync_time(host: Host, record: PodRecord) -> int:
 def sync(host: Host, record: PodRecord, pod: Object) -> None:
     """Bring a pod to what its spec says."""
     record = lifecycle.observe(
-        host, record._replace(error="", has_changed=False, is_pending=False, retry_ms=None)
+        host, record._replace(error="", has_changed=False, is_pending=False, retry_ms=None), is_early=True
     )
+    record = resizing.consider(host, record, pod)
     record, status = generated(host, record, pod)
     if conditions.is_terminal(status["phase"]):
         record = write(host, record._replace(worker=TERMINATING), status)
@@ -123,7 +136,7 @@ def _start_mounting(host: Host, record: PodRecord, pod: Object) -> None:
     if claim or record.mount_tries:
         host.put(record._replace(stage=MOUNTING, until_ms=until_ms))
     else:
-        bad = [volume for volume in pod["spec"]["volumes"] if volumes.problem(host, record, pod, volume)]
+        bad = [volume for volume in pod["spec"]["volumes"] if volumes.failure(host, record, pod, volume)]
         tries = tuple(
             MountTry(volume["name"], now_ms + volumes.FIRST_TRY_MS, volumes.FIRST_RETRY_MS) for volume in bad
         )
@@ -148,9 +161,8 @@ def _mount(host: Host, record: PodRecord, pod: Object) -> None:
         if each.at_ms > now_ms:
             left.append(each)
             continue
-        why = volumes.problem(host, record, pod, by_name[each.volume])
-        if why:
-            text = f'MountVolume.SetUp failed for volume "{each.volume}" : {why}'
+        text = volumes.failure(host, record, pod, by_name[each.volume])
+        if text:
             host.event(record, pod, "Warning", "FailedMount", text)
             grown = min(each.delay_ms * 2, volumes.RETRY_MAX_MS)
             left.append(MountTry(each.volume, now_ms + each.delay_ms, grown))
@@ -203,6 +215,9 @@ def _act(host: Host, record: PodRecord, pod: Object) -> None:
         if made is None:
             return
         record = made
+    record, is_done = resizing.actuate(host, record, pod)
+    if not is_done:
+        record = record._replace(error="error")
     _start(host, record, pod)
 
 
@@ -226,7 +241,13 @@ def _make_sandbox(host: Host, record: PodRecord, pod: Object) -> PodRecord | Non
         return None
     address = _new_address(host, record) if not pod["spec"].get("hostNetwork") else ""
     attempt = record.sandbox.attempt + 1 if record.sandbox is not None else 0
+    if attempt:
+        # The old sandbox's init containers are removed: all of them run again.
+        for container in pod["spec"].get("initContainers") or ():
+            if record.container(container["name"]).current is not None:
+                record = record.change_container(container["name"], is_purged=True)
     record = record._replace(sandbox=Sandbox(sandbox_id, address, attempt), has_changed=True)
+    dns.check(host, record, pod)
     if address:
         host.runtime.assign(address, record.namespace, record.name, record.uid)
     status = record.status
@@ -285,29 +306,29 @@ def _killed(host: Host, record: PodRecord, pod: Object) -> None:
 
 def _start(host: Host, record: PodRecord, pod: Object) -> None:
     if not record.todo:
-        _finish(host, record, pod)
+        _finish(host, resizing.finish(host, record, pod), pod)
         return
     name, rest = record.todo[0], record.todo[1:]
     started = containers.begin(host, record, pod, name)
-    if started.outcome == containers.BUSY:
+    if started.outcome == image_pulls.BUSY:
         _wait(host, started.record, pod, PULLING, started.until_ms)
         return
     _started(host, started._replace(record=started.record._replace(todo=rest)), pod, name)
 
 
-def _started(host: Host, started: containers.Started, pod: Object, name: str) -> None:
+def _started(host: Host, started: image_pulls.Started, pod: Object, name: str) -> None:
     record = started.record
-    if started.outcome == containers.BACKED_OFF:
+    if started.outcome == image_pulls.BACKED_OFF:
         record = record._replace(error=record.error or "backoff")
-    elif started.outcome == containers.FAILED:
+    elif started.outcome == image_pulls.FAILED:
         record = record._replace(error="error")
     else:
         record = record._replace(has_changed=True)
-    if started.outcome in (containers.FAILED, containers.BACKED_OFF):
+    if started.outcome in (image_pulls.FAILED, image_pulls.BACKED_OFF):
         init = [each for each in pod["spec"].get("initContainers") or () if each["name"] == name]
         if init and not conditions.is_sidecar(init[0]):
             record = record._replace(todo=())
-        if record.container(name).current is not None and started.outcome == containers.FAILED:
+        if record.container(name).current is not None and started.outcome == image_pulls.FAILED:
             record = record._replace(has_changed=True)
     if started.until_ms > host.now_ms:
         _wait(host, record, pod, HOOK, started.until_ms)
@@ -342,7 +363,7 @@ def _finish(host: Host, record: PodRecord, pod: Object) -> None:
         if state.current is not None and state.current.is_running:
             run = host.runtime.run(record.uid, name)
             if run is not None and run.exit_at_ms is not None:
-                due.append(next_phase_ms(node.relist_ms, max(run.exit_at_ms, now_ms + 1)))
+                due.append(next_phase_ms(node.relist_ms, max(run.exit_at_ms, now_ms) + 1))
     end_ms = deadline_ms(record, pod)
     if end_ms is not None:
         due.append(next_phase_ms(node.tick_ms, max(end_ms, now_ms + 1)))

@@ -48,6 +48,16 @@ def start(host: Host, record: NodeRecord) -> None:
     for pod in _records(host, record.name):
         if pod.worker == FINISHED:
             continue
+        known = host.pod(pod)
+        if was_down and known is not None and "deletionTimestamp" in known["metadata"]:
+            # What was to be deleted meanwhile is not looked for any more (nn-hostnet).
+            host.put(
+                pod._replace(
+                    stage=IDLE, todo=(), sandbox=None, containers={}, is_pending=False, retry_ms=None
+                )
+            )
+            host.wake(now_ms + WATCH_DELAY_MS, "sync", pod.uid)
+            continue
         sandbox = (
             pod.sandbox._replace(is_ready=False) if was_down and pod.sandbox is not None else pod.sandbox
         )
@@ -74,4 +84,5 @@ def start(host: Host, record: NodeRecord) -> None:
         host.wake(now_ms + WATCH_DELAY_MS, "sync", pod.uid)
     for pod_object in host.store.indexed("node", record.name):
         metadata = pod_object["metadata"]
-        host.wake(now_ms + WATCH_DELAY_MS, "pod", metadata["namespace"], metadata["name"])
+        if host.record(metadata["uid"]) is None or metadata.get("deletionTimestamp"):
+            host.wake(now_ms + WATCH_DELAY_MS, "pod", metadata["namespace"], metadata["name"])

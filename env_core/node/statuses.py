@@ -6,10 +6,11 @@ pkg/kubelet/status/status_manager.go (TerminatePod), 1.37; shapes in tests/golde
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from env_core.node import conditions
+from env_core.node import conditions, resizing
 from env_core.node._host import Host
 from env_core.node._records import ContainerRecord, Instance, PodRecord
 from env_core.node.probes import is_ready, is_started
@@ -18,6 +19,14 @@ from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
 LOST = "The container could not be located when the pod was terminated"
+DELETED = "The container could not be located when the pod was deleted.  The container used to be Running"
+_UNKNOWN: Object = {
+    "exitCode": 137,
+    "reason": "ContainerStatusUnknown",
+    "message": LOST,
+    "startedAt": None,
+    "finishedAt": None,
+}
 DEADLINE = "DeadlineExceeded"
 DEADLINE_MESSAGE = "Pod was active on the node longer than the specified deadline"
 
@@ -66,6 +75,7 @@ def container_status(
     waiting_reason: str,
     *,
     is_init: bool = False,
+    allocated: Object | None = None,
 ) -> Object:
     """Return one container's status, without `started` and `ready`, which are the probes'.
 
@@ -84,6 +94,8 @@ def container_status(
                 return {**old}
             restarts = old.get("restartCount", 0)
             status["lastState"] = old.get("lastState") or {}
+            if "running" in old["state"]:
+                status["lastState"] = {"terminated": {**_UNKNOWN, "message": DELETED}}
         status |= {
             "ready": False,
             "restartCount": restarts,
@@ -104,10 +116,11 @@ def container_status(
             "containerID": f"containerd://{instance.container_id}",
             "started": False,
         }
-        requests = resources.get("requests")
+        requests = (resources if allocated is None else allocated).get("requests")
         if requests:
             status["allocatedResources"] = requests
-        status["resources"] = {key: resources[key] for key in ("limits", "requests") if resources.get(key)}
+        given = resources if instance.resources is None else instance.resources
+        status["resources"] = {key: given[key] for key in ("limits", "requests") if given.get(key)}
     if mounts:
         status["volumeMounts"] = mounts
     if instance is not None:
@@ -177,6 +190,9 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
         all_ready,
         conditions.scheduled(pod),
     ]
+    resize = resizing.condition(record, pod["metadata"].get("generation", 0))
+    if resize is not None:
+        own.insert(0, resize)
     node = host.node(record.node)
     address = node.address if node is not None else ""
     status: Object = {
@@ -207,7 +223,7 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
         status["ephemeralContainerStatuses"] = _ephemeral_statuses(record, pod, ephemeral)
     if "qosClass" in pod.get("status", {}):
         status["qosClass"] = pod["status"]["qosClass"]
-    status |= pod_resources(pod)
+    status |= pod_resources(pod, record.allocated)
     if record.is_killed:
         status["resources"] = _without_storage(status["resources"])
     return status
@@ -242,7 +258,13 @@ def _container_statuses(
     for container in containers:
         name = container["name"]
         status = container_status(
-            pod, container, record.container(name), old.get(name), default, is_init=is_init
+            pod,
+            container,
+            record.container(name),
+            old.get(name),
+            default,
+            is_init=is_init,
+            allocated=(record.allocated or {}).get(name),
         )
         if "running" in status["state"]:
             status["started"] = is_started(host, record, container, old.get(name))
@@ -265,9 +287,15 @@ def _ephemeral_statuses(record: PodRecord, pod: Object, containers: Any) -> list
     return built
 
 
-def pod_resources(pod: Object) -> Object:
-    """Return `allocatedResources` and `resources` of the pod: its own, or the sums over its containers."""
+def pod_resources(pod: Object, allocated: Mapping[str, Object] | None = None) -> Object:
+    """Return `allocatedResources` and `resources` of the pod: its own, or the sums over its containers.
+
+    `allocated` are its containers' resources as its node grants them, where that may be something else.
+    """
     spec = pod["spec"]
+    if allocated is not None:
+        containers = [{**each, "resources": allocated.get(each["name"]) or {}} for each in spec["containers"]]
+        spec = {**spec, "containers": containers}
     own = spec.get("resources") or {}
     if own:
         requests, limits = own.get("requests") or {}, own.get("limits") or {}
@@ -367,11 +395,4 @@ def _has_started(row: Object) -> bool:
 def _lost(row: Object) -> Object:
     if "terminated" in row["state"]:
         return row
-    ended = {
-        "exitCode": 137,
-        "reason": "ContainerStatusUnknown",
-        "message": LOST,
-        "startedAt": None,
-        "finishedAt": None,
-    }
-    return {**row, "state": {"terminated": ended}}
+    return {**row, "state": {"terminated": _UNKNOWN}}

@@ -34,6 +34,7 @@ class Process:
         "fs",
         "has_terminal",
         "hostname",
+        "is_bash",
         "now_ms",
         "programs",
         "stdin_was_read",
@@ -56,11 +57,12 @@ class Process:
         deadline_ms: int | None = None,
         budget: Budget | None = None,
         has_terminal: bool = False,
+        is_bash: bool = False,
     ) -> None:
         """Describe a process.
 
         `flavour` is "gnu" (Debian's tools) or "busybox"; `budget` is that of the shell that started it;
-        `has_terminal` says that it writes to a terminal.
+        `has_terminal` says that it writes to a terminal, `is_bash` that the shell around it is bash.
         """
         self._stdin = stdin
         self.stdin_was_read = False
@@ -76,6 +78,7 @@ class Process:
         self.deadline_ms = deadline_ms
         self.budget = budget
         self.has_terminal = has_terminal
+        self.is_bash = is_bash
 
     @property
     def stdin(self) -> str:
@@ -132,6 +135,7 @@ class Process:
             deadline_ms=deadline_ms,
             budget=self.budget,
             has_terminal=self.has_terminal,
+            is_bash=self.is_bash,
         )
 
     def find(self, name: str) -> Program | None:

@@ -5,6 +5,7 @@ objects; deletes and changes of pods come from the command line. Names that the 
 ones, in order, so that objects can be compared by name. Times, uids and pods' inner status are not compared.
 """
 
+import re
 from collections import Counter
 from urllib.parse import parse_qsl
 
@@ -60,10 +61,17 @@ COMPARED = {
     "resourcequotas",
     "horizontalpodautoscalers",
 }
+_WARNED = re.compile(r'^Warning: would violate PodSecurity "(\w+):latest"', re.MULTILINE)
 RESYNC_MS = 2_000
 RECORDER = "l2-recorder"
 """What the recorder calls itself in requests of its own."""
 RESOURCES = {kind.plural: kind for kind in reversed(registry().kinds)}
+
+
+def _labels_told(flow):
+    """Return the labels that the flow's namespace had from its setup, which only warnings in the first step tell."""
+    found = _WARNED.search(str(flow["steps"][0].get("stderr") or ""))
+    return {} if found is None else {"labels": {"pod-security.kubernetes.io/warn": found[1]}}
 
 
 class NamingServer(ApiServer):
@@ -124,8 +132,9 @@ class Replay:
         for row in nodes:
             self.kubelet.add_node(row["node"], **row.get("args", {}))
         self.recorder = ApiClient(self.world.server, ADMIN, RECORDER)
+        metadata = {"name": self.namespace, **_labels_told(self.flow)}
         self.recorder.create(
-            "namespaces", "", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
+            "namespaces", "", {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
         )
         self.before = {}
         self.events = Counter()

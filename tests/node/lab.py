@@ -48,6 +48,7 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
         nameservers=tuple(resolver.get("nameservers") or ()),
         searches=tuple(resolver.get("searches") or ()),
         has_cluster_dns="clusterDNS" in kubelet or not kubelet,
+        has_apparmor=False,
         csi_drivers=tuple(config.get("csi_drivers") or ()),
     )
 

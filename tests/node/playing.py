@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from env_core.apiserver.errors import StatusError
 from env_core.node.node_status import NETWORK_PROBLEM, RUNTIME_PROBLEM
 from env_core.world import Object
 from tests.node.lab import CREATED_MS, Lab
@@ -86,7 +87,7 @@ class Play:
         self._plan.append((at_ms, len(self._plan), act))
 
     def _node(self, name: str | None, config: Record | None) -> None:
-        if name and (config or name not in self._nodes):
+        if name and (name not in self._nodes or (config and "kubelet" in config)):
             self._nodes[name] = config or DEFAULT_CONFIG
 
     def _add(self, record: Record) -> None:
@@ -95,6 +96,8 @@ class Play:
             return
         self._played.add(record["name"])
         self._node(record["node"] or "node-1", record["node_config"])
+        # That one was there in every recording: without it, a node that goes down would be the last.
+        self._node("node-1", None)
         posted_ms = record["posted_ms"]
         for body in record["objects"]:
             self._at(posted_ms - 1_000, lambda body=body: self._create(body))
@@ -108,6 +111,10 @@ class Play:
             if "control" in each:
                 self._node(each["node"], None)
                 self._at(each["at_ms"], lambda each=each: self._control(each["node"], each["control"]))
+            elif "object" in each and each["object"]["kind"] == "Node":
+                body = each["object"]
+                taints = (body.get("spec") or {}).get("taints") or ()
+                self._node(body["metadata"]["name"], {**DEFAULT_CONFIG, "taints": taints})
             elif "object" in each:
                 self._at(each["at_ms"], lambda each=each: self._create(each["object"]))
             elif each["case"] in self._cases:
@@ -147,7 +154,11 @@ class Play:
             self._control(node, {"kill" if action[0] == "killnode" else "start": ""})
             return
         found = self.world.store.get("pods", metadata.get("namespace", "default"), metadata["name"])
-        self.world.act(action, found if found is not None else record["manifest"])
+        try:
+            self.world.act(action, found if found is not None else record["manifest"])
+        except StatusError:
+            # README: "refused by the API server …: see `actions-errors.jsonl`".
+            return
 
     def _control(self, node: str, control: Record) -> None:
         """Do to a node what was done to it in the recording."""

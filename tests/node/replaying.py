@@ -175,6 +175,7 @@ def seen(play: Play) -> Seen:
     ]
     events: dict[tuple[str, ...], tuple[int, int]] = {}
     starts: dict[str, list[tuple[int, int]]] = {}
+    begun: dict[str, int] = {}
     for since, event in pod_events(play):
         if (event.get("source") or {}).get("component") != "kubelet":
             continue
@@ -188,7 +189,11 @@ def seen(play: Play) -> Seen:
         events[key] = (first, max(count, event.get("count") or 1))
         if event["reason"] == "Started" and key[3]:
             container = key[3].partition("{")[2].rstrip("}")
-            starts.setdefault(container, []).append((event["count"] - 1, since))
+            rows = starts.setdefault(container, [])
+            # A kubelet that starts anew counts its events from one again.
+            if event["count"] == 1 and rows:
+                begun[container] = rows[-1][0] + 1
+            rows.append((begun.get(container, 0) + event["count"] - 1, since))
     return Seen(states, events, starts)
 
 

@@ -96,6 +96,9 @@ class ScriptedImages(Images):
         text: str = spec["msg"].replace("$ID", own_id)
         return text
 
+    def volume_error(self, call: str, driver: str, handle: str) -> str:
+        return csi_error(call, handle)
+
     def sandbox_error(self, namespace: str, pod: str, sandbox_id: str) -> str:
         return self._error(
             self._script_of(namespace, pod).get("sandbox"), ("sandbox", f"{namespace}/{pod}"), sandbox_id
@@ -198,6 +201,37 @@ def image_error(kind: str, reference: Reference) -> PullError | None:
     return PullError(*found) if found is not None else None
 
 
+def csi_error(call: str, handle: str) -> str:
+    """Return what the recorded node plugin answers (gen/csi.go): it knows the volume by its handle."""
+    if call == "NodeStageVolume" and handle.startswith("stage-notfound"):
+        return (
+            "rpc error: code = Internal desc = failed to find device path /dev/xvdba: "
+            'device path "/dev/xvdba" does not exist'
+        )
+    if call == "NodeStageVolume" and handle.startswith("stage-mkfs"):
+        mount = "/var/lib/kubelet/plugins/kubernetes.io/csi/disk.csi.example.com/0123/globalmount"
+        return (
+            f'rpc error: code = Internal desc = could not format "/dev/nvme1n1" and mount it at "{mount}": '
+            f"mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 -o defaults /dev/nvme1n1 "
+            f"{mount}\nOutput: mount: {mount}: wrong fs type, bad option, bad superblock on /dev/nvme1n1, "
+            "missing codepage or helper program, or other error.\n"
+        )
+    if call == "NodeStageVolume" and handle.startswith("stage-aborted"):
+        return (
+            "rpc error: code = Aborted desc = An operation with the given Volume ID "
+            + handle
+            + " already exists"
+        )
+    if call == "NodePublishVolume" and handle.startswith("publish-err"):
+        return (
+            "rpc error: code = Internal desc = Could not mount volume: mount failed: exit status 32: "
+            "access denied by server while mounting 10.0.0.9:/export"
+        )
+    if call == "NodeUnpublishVolume" and handle.startswith("unpublish-err"):
+        return "rpc error: code = Internal desc = Could not unmount: target is busy"
+    return ""
+
+
 class ScriptedRuntime:
     """What the recorded containers do: when they end, what they answer."""
 
@@ -259,7 +293,7 @@ class ScriptedRuntime:
             written=written,
         )
 
-    def settled(self, _pod: Object, _address: str, launch: Launch) -> Launch:
+    def settled(self, _pod: Object, _program: Program, _container: Container, launch: Launch) -> Launch:
         """Return a launch as it is: the scripts need no names."""
         return launch
 

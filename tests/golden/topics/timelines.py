@@ -16,9 +16,9 @@ END_MS = 1_500
 """README: "offsets as ±~0.3 s … and the late recordings … up to ~1.5 s": what falls nearer to the end may be missing."""
 _MEASURED = (
     "lastTransitionTime", "lastProbeTime", "startedAt", "finishedAt", "startTime", "podIP", "podIPs", "hostIP", "hostIPs",
-    "containerID", "imageID",
+    "containerID", "imageID", "user",
 )  # fmt: skip
-"""README: "`$ID<n>` container/sandbox ids, `sha256:$DIGEST<n>`, `$POD_IP`, `$HOST_IP`, `$T+N`"."""
+"""README: "`$ID<n>` container/sandbox ids, `sha256:$DIGEST<n>`, `$POD_IP`, `$HOST_IP`, `$T+N`"; the user of a container is what the "scripted CRI runtime" said."""
 
 
 def _plain(value: Any, name: str, uid: str) -> Any:
