@@ -10,7 +10,7 @@ from env_core.apiserver.request import ExecOptions, Identity
 from env_core.apiserver.server import ApiServer
 from env_core.node._records import NodeRecord, PodRecord
 from env_core.node.images import Images
-from env_core.programs import Launch, Reply, Request, Run, Runtime
+from env_core.programs import Container, Launch, Program, Reply, Request, Run, Runtime
 from env_core.sim.state import State
 from env_core.world import Object, Output
 
@@ -31,8 +31,8 @@ class PodNetwork(Protocol):
     def request_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
         """Send a request straight to a pod's address."""
 
-    def settled(self, pod: Object, address: str, launch: Launch) -> Launch:
-        """Return what a program of a pod does at its start, by what its names resolve to."""
+    def settled(self, pod: Object, program: Program, container: Container, launch: Launch) -> Launch:
+        """Return what a program of a pod does at its start, by what its container reaches."""
 
 
 class Host:

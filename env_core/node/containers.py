@@ -241,7 +241,8 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
     )
     program = host.images.program_for(reference, subject)
     launch = program.launch(subject) if program is not None else _nothing_runs(subject)
-    launch = host.network.settled(pod, subject.pod_ip, launch)
+    if program is not None:
+        launch = host.network.settled(pod, program, subject, launch)
     failure = host.images.create_error(subject)
     if failure:
         return fail(host, record, pod, name, "CreateContainerError", failure, failure)
@@ -304,6 +305,10 @@ def _nothing_runs(subject: Container) -> Launch:
     return Launch(create_error=f"error during container init: {why}")
 
 
+LIVE_AFTER_MS = 20
+"""From the start of a container to the first command of a live script."""
+
+
 def _put_run(
     host: Host, subject: Container, container_id: str, program: Program | None, launch: Launch
 ) -> Run:
@@ -321,6 +326,8 @@ def _put_run(
     )
     host.runtime.put(started)
     host.runtime.remember(subject.pod_uid, subject.name, {})
+    if launch.live:
+        host.loop.wake(subject.started_ms + LIVE_AFTER_MS, "script", (subject.pod_uid, subject.name))
     if launch.log:
         lines = tuple(Line(subject.started_ms + line.at_ms, line.text, line.stream) for line in launch.log)
         host.runtime.log(started, lines)

@@ -114,18 +114,10 @@ class Launch:
     stop_ms: int = 150
     """From SIGTERM to the end of the process; more than the grace period means SIGKILL."""
     stop_code: int = 0
+    live: tuple[str, ...] = ()
+    """What runs as time goes, for its output depends on the network: an argv of the image's own clients and shell."""
     create_error: str = ""
     """The runtime cannot start it (command not in the image): the text after `failed to create …`; then nothing else counts."""
-    needs: tuple[Need, ...] = ()
-    """What must be there at the start; the first that is not decides."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
-    """A name that must resolve when a program starts, and what the program does when it does not."""
-
-    host: str
-    otherwise: Launch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +163,8 @@ class Served:
     """CPU time of the container itself. The data plane stretches it by the CPU limit and adds it to the latency."""
     memory_bytes: int = 0
     """Peak above the resting use; over the limit the container is OOM-killed and the reply is lost."""
+    ends: int | None = None
+    """The code with which the program dies of the request; None when it lives on."""
 
 
 class Upstream(Protocol):
@@ -182,6 +176,12 @@ class Upstream(Protocol):
 
     def request(self, host: str, port: int, request: Request) -> Reply:
         """Send a request as the container and return the reply (DNS, policies and all)."""
+
+    def resolve(self, host: str) -> Reply:
+        """Look a name up as the container; the reply's `failure` says why it has no address, its body the first one."""
+
+    def certificate(self, host: str, port: int) -> str:
+        """Return what a TLS server shows to the container, as PEM; "" when none answers."""
 
     def state(self) -> dict[str, str]:
         """Return the container's own durable-for-the-run memory (a copy)."""
@@ -239,6 +239,8 @@ class Program:
     runs: Callable[[Container], bool]
     launch: Callable[[Container], Launch]
     serve: Callable[[Container, Request, Upstream], Served] = serve_nothing
+    starts: Callable[[Container, Launch, Upstream], Launch] | None = None
+    """What becomes of a launch by what the container reaches then: names that must resolve, servers that must answer."""
     signalled: Callable[[Container, str, int], Signalled | None] | None = None
     """What a signal ("TERM", "HUP") at a moment in milliseconds does; None for the default of the Launch."""
     processes: Callable[[Container], tuple[str, ...]] | None = None

@@ -49,7 +49,8 @@ _INHERITED: Final = frozenset(
         "root", "index", "default_type", "proxy_connect_timeout", "proxy_read_timeout", "proxy_send_timeout",
         "proxy_set_header", "proxy_http_version", "client_max_body_size", "server_tokens", "access_log", "add_header",
         "auth_basic", "auth_basic_user_file", "error_page", "proxy_next_upstream", "log_not_found", "limit_req", "limit_req_status", "proxy_buffer_size",
-        "client_body_buffer_size", "client_body_temp_path",
+        "client_body_buffer_size", "client_body_temp_path", "proxy_ssl_verify", "proxy_ssl_trusted_certificate",
+        "proxy_ssl_name",
     }
 )  # fmt: skip
 

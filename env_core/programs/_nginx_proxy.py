@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from env_core.objects.x509 import CertificateProblem, certificates, distrust
 from env_core.programs._http import FOREIGN, REASON, VERSION
 from env_core.programs._model import (
     DNS_TIMEOUT,
@@ -175,6 +176,7 @@ def _forward(
             protocol="tls" if scheme == "https" else "http",
             timeout_ms=read_ms,
         )
+        suspicion = _distrust(exchange, host, port) if scheme == "https" else ""
         found = exchange.upstream.request(host, port, sent)
         phase, _, address = found.detail.partition(" ")
         where = f"{address or host}:{port}"
@@ -182,6 +184,15 @@ def _forward(
         if scheme == "https" and found.status == 400 and not found.headers:
             exchange.tried.append((where, 502, "0", _seconds(found.latency_ms)))
             error(exchange, _NOT_TLS, upstream=shown)
+            return page(exchange, 502)
+        if suspicion and not found.failure:
+            address = exchange.upstream.resolve(host).body or host
+            exchange.tried.append((f"{address}:{port}", 502, "0", _seconds(found.latency_ms)))
+            error(
+                exchange,
+                f"{suspicion} while SSL handshaking to upstream",
+                upstream=f"{scheme}://{address}:{port}{uri}",
+            )
             return page(exchange, 502)
         if not found.failure or (found.status and phase != "connect"):
             exchange.elapsed_ms += found.latency_ms
@@ -213,6 +224,35 @@ def _forward(
             continue
         return page(exchange, status)
     return page(exchange, 502)
+
+
+def _distrust(exchange: Exchange, host: str, port: int) -> str:
+    """Return why nginx does not believe an upstream's certificate, "" when it does, or does not look.
+
+    Source: tests/golden/programs/nginx (nginx.502.tls*); X509_verify_cert_error_string(3).
+    """
+    if exchange.one("proxy_ssl_verify") != ("on",):
+        return ""
+    try:
+        chain = certificates(exchange.upstream.certificate(host, port))
+        path = (exchange.one("proxy_ssl_trusted_certificate") or ("",))[0]
+        roots = certificates(exchange.site.files.get(path, ""))
+    except CertificateProblem:
+        return ""
+    if not chain:
+        return ""
+    name = (exchange.one("proxy_ssl_name") or (host,))[0]
+    problem = distrust(chain, roots, name, exchange.upstream.now_ms)
+    if "unknown authority" in problem:
+        is_own = chain[0].issuer == chain[0].subject
+        return f"upstream SSL certificate verify error: ({'18:self-signed certificate' if is_own else _UNKNOWN_ISSUER})"
+    if "has expired" in problem:
+        what = "9:certificate is not yet valid" if " is before " in problem else "10:certificate has expired"
+        return f"upstream SSL certificate verify error: ({what})"
+    return f'upstream SSL certificate does not match "{name}"' if problem else ""
+
+
+_UNKNOWN_ISSUER: Final = "20:unable to get local issuer certificate"
 
 
 def _seconds(duration_ms: int) -> str:

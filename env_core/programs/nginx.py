@@ -18,7 +18,6 @@ from env_core.programs._model import (
     Launch,
     Line,
     Listener,
-    Need,
     Program,
     Reply,
     Request,
@@ -268,23 +267,25 @@ def started(
         cpu_millis=1,
         stop_ms=60,
         stop_code=0,
-        needs=_needs(container, site, build, start_ms, has_entrypoint=has_entrypoint),
     )
 
 
-def _needs(
-    container: Container, site: Site, build: Build, start_ms: int, *, has_entrypoint: bool
-) -> tuple[Need, ...]:
-    """Return the names of upstreams that must resolve at the start, and how nginx ends when one does not."""
-    found = []
+def starts(container: Container, launch: Launch, upstream: Upstream, build: Build | None = None) -> Launch:
+    """End a start when a name of the configuration's upstreams does not resolve."""
+    site = site_of(container)
+    if launch.exit is not None or isinstance(site, str) or not launch.listeners:
+        return launch
     for host, shown, where in site.config.hosts:
+        if not upstream.resolve(host).failure:
+            continue
+        start_ms = launch.listeners[0].after_ms - 5
         begun = _nginx_start.Started(slash_date(container.started_ms + start_ms))
-        begun.fail(f'host not found in upstream "{shown}" in {where}', doubled=build.has_own_log)
-        log = _entrypoint_log(container) if has_entrypoint else []
+        doubled = (build or _official(container.image)).has_own_log
+        begun.fail(f'host not found in upstream "{shown}" in {where}', doubled=doubled)
+        log = [line for line in launch.log if line.at_ms < start_ms]
         log += [Line(start_ms, text, "stderr") for text in begun.lines]
-        ending = Exit(after_ms=start_ms + 10, code=1)
-        found.append(Need(host=host, otherwise=Launch(log=tuple(log), exit=ending, memory_bytes=3 << 20)))
-    return tuple(found)
+        return Launch(log=tuple(log), exit=Exit(after_ms=start_ms + 10, code=1), memory_bytes=3 << 20)
+    return launch
 
 
 def workers_of(site: Site) -> range:
@@ -351,6 +352,7 @@ PROGRAM = Program(
     runs=lambda _container: True,
     launch=_launch,
     serve=_serve,
+    starts=starts,
     signalled=_signalled,
     processes=_processes,
     is_steady=_is_steady,

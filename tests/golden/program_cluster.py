@@ -116,7 +116,7 @@ class RecordedNetwork(Network):
     def connect(self, source: Source, address: str, port: int, protocol: str = "TCP") -> Connection:
         """Open a connection; Service addresses were a host's own there: a port that a Service does not have refuses."""
         found = super().connect(source, address, port, protocol)
-        if found.failure == TIMEOUT and address not in REJECTED and port != 9091 and address.startswith("10.96."):
+        if found.failure == TIMEOUT and address not in self._rejected and port != 9091 and address.startswith("10.96."):
             return Connection(failure=REFUSED, address=address, port=port)
         return found
 

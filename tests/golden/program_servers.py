@@ -113,7 +113,7 @@ def _cut(path: str) -> Reply | None:
         "/badencoding": Reply(
             status=200, headers=(*_headers(8), ("content-encoding", "gzip")), body="not gzip", latency_ms=1
         ),
-        "/garbage": _foreign("SSH-2.0-OpenSSH_9.2p1\r\n"),
+        "/garbage": _foreign("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n"),
         "/http09": _foreign("hello\n"),
         "/badheader": _foreign("HTTP/1.1 bad-header"),
         "/badlength": _foreign("HTTP/1.1 bad-length"),

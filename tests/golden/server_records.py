@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, Final
 
 from env_core.apiserver.request import ExecOptions
 from env_core.programs import NETWORK_UNREACHABLE, Container, Line, Program, Run
+from env_core.programs._machine import Machine
 from env_core.shell._registry import builtin_programs
 from env_core.shell.clients import CLIENTS
 from env_core.shell.context import Process
@@ -21,12 +22,16 @@ from env_core.shell.inside import run_inside
 from env_core.world import Output
 from tests.golden.comparison import Comparison
 from tests.golden.program_clients import FILES
-from tests.golden.program_cluster import NOW_MS, Cluster, RecordedWire, cluster
+from tests.golden.program_cluster import CLIENT, NOW_MS, Cluster, RecordedWire, cluster, resolver_of
 from tests.golden.program_texts import PATTERNS, plain
 from tests.golden.recordings import Folder, Record
 
 ADDRESS: Final = "10.244.3.20"
 SERVICES: Final = ("redis", "postgres", "api", "mysql", "rabbitmq")
+_RESOLVER: Final[dict[str, Any]] = {
+    "nameservers": ["10.96.0.10"], "searches": ["tron.svc.cluster.local", "svc.cluster.local", "cluster.local"],
+    "options": [{"name": "ndots", "value": "5"}],
+}  # fmt: skip
 UNTIL_READY_MS: Final = 1_000
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9]*(?:\.\d)?|ts,ms)(?::(\d+))?\}")
 # Redis' warning: "the kubelet sets it to 1, so that line does not appear on real nodes".
@@ -70,23 +75,28 @@ class Served:
         self.record = record
         self.world: Cluster = cluster()
         world = self.world
+        # A client's record is of the client pod: its address, its name server.
+        address = ADDRESS if "log" in record else CLIENT
         container = Container(
             namespace="tron", pod="server", pod_uid="uid-tron-server", name="server", image=family.image,
             argv=tuple(record["argv"]), env=dict(record.get("env") or {}),
-            files={**family.files, **(record.get("config") or {})}, pod_ip=ADDRESS, node="node-a", cpu_limit_millis=None,
+            files={**family.files, **(record.get("config") or {})}, pod_ip=address, node="node-a", cpu_limit_millis=None,
             cpu_request_millis=0, memory_limit_bytes=None, started_ms=NOW_MS, restarts=0, user=record.get("uid") or 0,
         )  # fmt: skip
         container = family.prepared(record, container)
         self.program = family.program_of(record) if family.program_of is not None else family.program
         launch = self.program.launch(container)
-        spec = {"nodeName": "node-a", "containers": [{"name": "server", "image": family.image}]}
+        spec: dict[str, Any] = {"nodeName": "node-a", "containers": [{"name": "server", "image": family.image}]}
+        resolver = {} if "log" in record else resolver_of(record)
+        if resolver:
+            spec |= {"dnsPolicy": "None", "dnsConfig": {**_RESOLVER, **resolver}}
         pod = world.put("pods", {
             "metadata": {"namespace": "tron", "name": "server", "uid": container.pod_uid, "labels": {}}, "spec": spec,
-            "status": {"podIP": ADDRESS, "hostIP": "10.0.0.11", "phase": "Running"},
+            "status": {"podIP": address, "hostIP": "10.0.0.11", "phase": "Running"},
         })  # fmt: skip
-        launch = world.network.settled(pod, ADDRESS, launch)
+        launch = world.network.settled(pod, self.program, container, launch)
         world.network.reject("192.0.2.1", NETWORK_UNREACHABLE)
-        world.runtime.assign(ADDRESS, "tron", "server", container.pod_uid)
+        world.runtime.assign(address, "tron", "server", container.pod_uid)
         ending = launch.exit
         world.runtime.put(
             Run(
@@ -95,7 +105,8 @@ class Served:
             )
         )  # fmt: skip
         world.runtime.log(self.run, tuple(line._replace(at_ms=line.at_ms + NOW_MS) for line in launch.log))
-        self._publish()
+        if "log" in record:
+            self._publish()
         self.wait(UNTIL_READY_MS)
 
     @property
@@ -110,6 +121,7 @@ class Served:
         for name in SERVICES:
             service = self.world.store.get("services", "tron", name)
             assert service is not None
+            self.world.network._rejected.pop(service["spec"]["clusterIP"])  # "refused when none runs"
             declared = [{"name": f"p{port}", "port": port, "protocol": "TCP"} for port in ports] or service["spec"]["ports"]
             self.world.put("services", {**service, "spec": {**service["spec"], "ports": declared}})
             slice_ports = [{"name": f"p{port}", "port": port, "protocol": "TCP"} for port in ports]
@@ -221,6 +233,23 @@ def _recorded(record: Record, stream: str) -> list[str]:
     ]
 
 
+def machine_of(record: Record) -> Machine:
+    """Return the surroundings of a recorded container: `condition.kind` is the word for what was wrong with them."""
+    kind = record["condition"]["kind"]
+    port = re.search(r":(\d+)\b", " ".join(record["argv"]))
+    return Machine(
+        taken=frozenset({int(port[1]) if port else 8000, 8000, 8080}) if kind == "address_in_use" else frozenset(),
+        unprivileged_from=1_024 if kind == "bind_permission_denied" else 0,
+        full=("/mnt",) if kind == "disk_full" else (),
+        files_max=16 if kind == "nofile" else 0,
+    )
+
+
+def prepared(record: Record, container: Container) -> Container:
+    """Return a container with the root file system that its record's condition names."""
+    return replace(container, is_root_read_only=record["condition"]["kind"] == "read_only_fs")
+
+
 def _steps(served: Served, record: Record, formats: Mapping[str, str]) -> tuple[list[Any], list[Any], int | None]:
     """Do the triggers; return the recorded answers and ours, and the code if one of them ended the server."""
     wanted: list[Any] = []
@@ -260,6 +289,13 @@ def judge_of(family: Family) -> Callable[[Record, Folder], Comparison]:
             code = run.exit_code
         wanted: dict[str, Any] = {"exit": record["exit"], "replies": asked}
         got: dict[str, Any] = {"exit": code, "replies": answered}
+        if "log" not in record:
+            # A client's record: the streams are texts.
+            for stream in ("stdout", "stderr"):
+                text = "".join(f"{line.text}\n" for line in served.log() if line.stream == stream)
+                wanted[stream] = record[stream]
+                got[stream] = record[stream] if fits(record[stream], text, formats) else text
+            return Comparison(wanted, got)
         for stream in ("stdout", "stderr"):
             lines = [
                 line.text

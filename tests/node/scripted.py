@@ -297,7 +297,7 @@ class ScriptedRuntime:
             written=written,
         )
 
-    def settled(self, _pod: Object, _address: str, launch: Launch) -> Launch:
+    def settled(self, _pod: Object, _program: Program, _container: Container, launch: Launch) -> Launch:
         """Return a launch as it is: the scripts need no names."""
         return launch
 

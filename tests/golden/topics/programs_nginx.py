@@ -1,10 +1,12 @@
 """programs/nginx: the server's logs, answers and refusals, by its configuration."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from env_core.programs import Container, Launch, Program, _nginx_signals, _nginx_start, nginx
 from tests.golden.comparison import Topic
+from tests.golden.program_cluster import certificate
 from tests.golden.recordings import Record
 from tests.golden.server_records import Family, Served, judge_of
 
@@ -43,7 +45,8 @@ FILES: Final = {
     "/usr/share/nginx/html/ok.txt": "ok\n",
     "/usr/share/nginx/html/assets/app.css": "",
     "/etc/nginx/htpasswd": "admin:$apr1$x\n",
-    "/etc/tls/good.crt": "-----BEGIN CERTIFICATE-----\n",
+    "/etc/tls/good.crt": certificate("good"),
+    "/etc/tls/ca.crt": certificate("ca"),
     "/etc/tls/good.key": "-----BEGIN PRIVATE KEY-----\n",
     "/etc/tls/self.key": "-----BEGIN PRIVATE KEY-----\n",
 }
@@ -68,7 +71,7 @@ def _program(record: Record) -> Program:
         assert found is not None
         return found
 
-    return replace(nginx.PROGRAM, launch=launch)
+    return replace(nginx.PROGRAM, launch=launch, starts=partial(nginx.starts, build=_nginx_start.DEBIAN))
 
 
 def _prepared(record: Record, container: Container) -> Container:
