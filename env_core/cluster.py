@@ -30,6 +30,7 @@ from env_core.observability.metrics import pod_and_node_metrics
 from env_core.observability.monitor import Monitor
 from env_core.programs import Run, Runtime
 from env_core.scheduler.cycle import Scheduler
+from env_core.shell.containers import Scripts
 from env_core.shell.inside import run_inside
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
@@ -94,6 +95,7 @@ class Cluster:
     __slots__ = (
         "_bound",
         "_components",
+        "_live",
         "kubelets",
         "loop",
         "network",
@@ -158,6 +160,8 @@ class Cluster:
         loop.bind("scheduler", self.scheduler.handle)
         loop.bind("kubelet", self.kubelets.handle)
         loop.bind("network", self.network.handle)
+        self._live = Scripts(network=self.network, runtime=self.runtime, loop=loop, state=state)
+        loop.bind("script", self._live.handle)
         store.subscriber = self._on_write
 
     # The World protocol

@@ -86,17 +86,21 @@ def replace(
         if request.subresource == "scale":
             admit_part(server, request, kind, reading.scale_of(kind, old), reading.scale_of(kind, body))
         else:
-            admit_validating(server, attributes_of(server, request, kind, "UPDATE", body, old), body)
-    all_warnings = warnings
-    if request.subresource == "":
-        all_warnings = (*warnings, *_update_warnings(kind, body, old))
+            if request.subresource == "":
+                warnings = (*warnings, *_update_warnings(kind, body, old))
+            try:
+                admit_validating(server, attributes_of(server, request, kind, "UPDATE", body, old), body)
+            except errors.StatusError as error:
+                if not warnings:
+                    raise
+                return ApiResponse(error.code, error.status, warnings)
     written = write_of(server, request, kind, sent, given) if managed is None else settled(kind, managed)
     if request.options.dry_run:
         written.follow(
             server.store.written(kind.resource, old_metadata.get("namespace", ""), request.name), old
         )
-        return dry_run_answer(request, 200, body, all_warnings, written)
-    return ApiResponse(200, server.view(kind, stored(server, kind, body, written)), all_warnings)
+        return dry_run_answer(request, 200, body, warnings, written)
+    return ApiResponse(200, server.view(kind, stored(server, kind, body, written)), warnings)
 
 
 def _changes_managers(

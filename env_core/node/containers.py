@@ -66,7 +66,7 @@ def crash_backoff(host: Host, record: PodRecord, pod: Object, name: str) -> tupl
     left_ms = dead.finished_ms + state.backoff_ms - now_ms
     # Kills repeat by the second: of two that fall on the same millisecond either may come first (live-http-refused
     # waits, live-http-500 does not).
-    if left_ms == 0 and is_known and host.component(record.node).stream("ties", record.node).fraction() < 0.5:
+    if left_ms == 0 and is_known and host.jitter(record, 0) < 0.25:
         left_ms = 1
     if is_known and left_ms > 0:
         pod_name = f"{record.name}_{record.namespace}({record.uid})"
@@ -305,6 +305,10 @@ def _nothing_runs(subject: Container) -> Launch:
     return Launch(create_error=f"error during container init: {why}")
 
 
+LIVE_AFTER_MS = 20
+"""From the start of a container to the first command of a live script."""
+
+
 def _put_run(
     host: Host, subject: Container, container_id: str, program: Program | None, launch: Launch
 ) -> Run:
@@ -322,6 +326,8 @@ def _put_run(
     )
     host.runtime.put(started)
     host.runtime.remember(subject.pod_uid, subject.name, {})
+    if launch.live:
+        host.loop.wake(subject.started_ms + LIVE_AFTER_MS, "script", (subject.pod_uid, subject.name))
     if launch.log:
         lines = tuple(Line(subject.started_ms + line.at_ms, line.text, line.stream) for line in launch.log)
         host.runtime.log(started, lines)

@@ -116,6 +116,8 @@ class Launch:
     stop_ms: int = 150
     """From SIGTERM to the end of the process; more than the grace period means SIGKILL."""
     stop_code: int = 0
+    live: tuple[str, ...] = ()
+    """What runs as time goes, for its output depends on the network: an argv of the image's own clients and shell."""
     create_error: str = ""
     """The runtime cannot start it (command not in the image): the text after `failed to create …`; then nothing else counts."""
 

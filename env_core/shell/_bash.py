@@ -13,6 +13,7 @@ from typing import Final
 from env_core.shell._arithmetic import ArithmeticProblem
 from env_core.shell._control import Refused
 from env_core.shell._dialect import Dialect
+from env_core.shell._script import Unrunnable
 from env_core.shell.context import Process
 from env_core.shell.syntax import SyntaxProblem
 
@@ -128,17 +129,17 @@ class Bash(Dialect):
             f"{name}: line {problem.line}: `{shown}'\n"
         )
 
-    def unrunnable(self, name: str, reason: str, *, is_directory: bool) -> str:
+    def unrunnable(self, name: str, outcome: Unrunnable) -> str:
         """Return the text for a command that cannot be run."""
-        if is_directory:
+        if outcome.is_directory:
             return f"{name}: Is a directory"
-        if reason == "not found":
-            return f"{name}: No such file or directory" if "/" in name else f"{name}: command not found"
-        if reason == "bad interpreter":
+        if outcome.has_bad_interpreter:
             return f"{name}: cannot execute: required file not found"
-        if reason == "Exec format error":
+        if outcome.reason == "not found":
+            return f"{name}: No such file or directory" if "/" in name else f"{name}: command not found"
+        if outcome.reason == "Exec format error":
             return f"{name}: cannot execute binary file: Exec format error"
-        return f"{name}: {reason}"
+        return f"{name}: {outcome.reason}"
 
     def write_error(self, name: str) -> str:
         """Return the text for a built-in whose output has no room."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from env_core.shell._bash_grammar import bash_parser
 from env_core.shell._grammar import parser
 from env_core.shell.syntax import (
     AndOr,
@@ -37,6 +38,20 @@ def parse(line: str) -> Sequence:
         SyntaxProblem: if it is none; the text is dash's.
     """
     reader = parser(line)
+    items: list[Node] = []
+    while (command := reader.next_command()) is not None:
+        items.extend(command.items)
+    return Sequence(tuple(items))
+
+
+@lru_cache(maxsize=256)
+def parse_script(text: str, *, is_bash: bool = False) -> Sequence:
+    """Return the syntax tree of a whole script in the language of dash and ash, or of bash.
+
+    Raises:
+        SyntaxProblem: if it is none.
+    """
+    reader = bash_parser(text) if is_bash else parser(text)
     items: list[Node] = []
     while (command := reader.next_command()) is not None:
         items.extend(command.items)

@@ -7,6 +7,7 @@ from typing import Final
 
 from env_core.shell._arithmetic import ArithmeticProblem
 from env_core.shell._control import Refused
+from env_core.shell._script import Unrunnable
 from env_core.shell.filesystem import NO_SUCH_FILE
 from env_core.shell.syntax import SyntaxProblem
 
@@ -95,10 +96,9 @@ class Dialect:
         del problem, name, source, command
         return None
 
-    def unrunnable(self, name: str, reason: str, *, is_directory: bool) -> str:
+    def unrunnable(self, name: str, outcome: Unrunnable) -> str:
         """Return the text for a command that cannot be run."""
-        del is_directory
-        return f"{name}: {reason}"
+        return f"{name}: {outcome.reason}"
 
     def write_error(self, name: str) -> str:
         """Return the text for a built-in whose output has no room."""

@@ -48,7 +48,6 @@ from env_core.world import Output
 
 __all__ = ["Shell", "SyntaxProblem", "parse", "simple_commands"]
 
-_NOT_OF_DASH: Final = ("let",)
 LIMIT_STATUS: Final = 125
 """The exit status of a line that was stopped because it did too much."""
 
@@ -214,7 +213,7 @@ class Shell(Runner):
         source = streams.stdin
         status = 0
         self._tested += node.is_negated
-        statuses: list[int] = []
+        statuses = []
         for stage in node.commands[:-1]:
             buffer = Buffer(PIPE_MAX)
             statuses.append(self._isolated(stage, Streams(source, buffer, streams.stderr)))
@@ -322,10 +321,10 @@ class Shell(Runner):
         if function is not None and name not in SPECIAL:
             return self._call_function(function, argv, streams)
         builtin = SPECIAL.get(name) or UTILITIES.get(name)
-        if builtin is not None and (name not in _NOT_OF_DASH or self.dialect.is_ash or self.dialect.is_bash):
+        if builtin is None and self.dialect.is_bash:
+            builtin = BASH_COMMANDS.get(name)
+        if builtin is not None and (name != "let" or self.dialect.is_ash or self.dialect.is_bash):
             return builtin(self, argv, streams)
-        if self.dialect.is_bash and name in BASH_COMMANDS:
-            return BASH_COMMANDS[name](self, argv, streams)
         environment = {**self.environment(), **values}
         program = self.process.find(name)
         if program is None:
@@ -351,19 +350,9 @@ class Shell(Runner):
         """Run what is no known program: a script file, or an error that says why not."""
         outcome = _script.opened(self.process, argv)
         if isinstance(outcome, _script.Unrunnable):
-            path = self.process.path(argv[0])
-            is_directory = "/" in argv[0] and self.process.fs.is_dir(path)
             if self.dialect.is_bash and command:
                 return refuse_exec(self, argv[0], outcome, streams)
-            reason = outcome.reason
-            if (
-                self.dialect.is_bash
-                and reason == "not found"
-                and "/" in argv[0]
-                and self.process.fs.exists(path)
-            ):
-                reason = "bad interpreter"
-            text = self.dialect.unrunnable(argv[0], reason, is_directory=is_directory)
+            text = self.dialect.unrunnable(argv[0], outcome)
             streams.stderr.write(self.located(text, command))
             return outcome.status
         if outcome.program is not None:

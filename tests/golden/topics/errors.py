@@ -36,6 +36,7 @@ class Replay:
         self.world.boot()
         self.before: dict[str, list[Record]] = {}
         self.last = ""
+        self.warnings: list[str] = []
         self.tokens: dict[str, str] = {}
         for entry in setup:
             self.before.setdefault(entry["before"], []).append(entry)
@@ -49,7 +50,8 @@ class Replay:
             self.world.advance(int(entry.get("wait_s", 0) * 1000) + 100)
         self.last = record["id"]
         sent = {**record, "path": self._with_own_tokens(record["path"])}
-        code, body = http.send(self.world.server, sent, http.TOKENS.get(record.get("token") or ""))
+        identity = http.TOKENS.get(record.get("token") or "")
+        code, body, self.warnings = http.exchange(self.world.server, sent, identity)
         self._note_token(record.get("response"), body)
         self.world.advance(50)
         return code, body
@@ -121,7 +123,10 @@ def _judge(record: Record, folder: Folder) -> list[Comparison]:
     code, body = replay.answer(record)
     if "status" not in record:  # "no complete answer": nothing to compare, but the request was sent.
         return []
-    return [Comparison(comparable(record["status"], record.get("response")), comparable(code, body))]
+    wanted, got = comparable(record["status"], record.get("response")), comparable(code, body)
+    wanted["warnings"] = (record.get("respHeaders") or {}).get("Warning") or []
+    got["warnings"] = replay.warnings
+    return [Comparison(wanted, got)]
 
 
 TOPIC = Topic(name="l2/facts/errors", files=("errors.jsonl",), answers=ANSWERS, judge=_judge)
