@@ -315,12 +315,12 @@ class Connector:
         run = self._runtime.run
         for container in spec["containers"]:
             found = run(uid, container["name"])
-            if found is not None and _is_open(found, port, now_ms):
+            if found is not None and _is_open(found, port, now_ms, source_ip):
                 return Connection(address=address, port=port, run=found, pod=pod, source_ip=source_ip)
         for key in ("initContainers", "ephemeralContainers"):
             for container in spec.get(key) or ():
                 found = run(uid, container["name"])
-                if found is not None and _is_open(found, port, now_ms):
+                if found is not None and _is_open(found, port, now_ms, source_ip):
                     return Connection(address=address, port=port, run=found, pod=pod, source_ip=source_ip)
         return Connection(failure=REFUSED, address=address, port=port, pod=pod)
 
@@ -359,9 +359,9 @@ def _peer_of(source: Source) -> Peer:
     )
 
 
-def _is_open(run: Run, port: int, now_ms: int) -> bool:
+def _is_open(run: Run, port: int, now_ms: int, source_ip: str) -> bool:
     """Whether a run's process lives and accepts connections on a port."""
     for listener in run.launch.listeners:
-        if listener.port == port:
+        if listener.port == port and (not listener.is_local or source_ip.startswith("127.")):
             return run.is_running(now_ms) and now_ms - run.container.started_ms >= listener.after_ms
     return False

@@ -18,6 +18,8 @@ from env_core.world import Output
 _MODES = "cxt"
 _LETTERS = "cxtvmfCpokz"
 _FAILED = 2
+_IGNORED = ("--no-same-permissions", "--no-same-owner")
+"""Nothing to do: files have no owners to keep."""
 
 
 class _Problem(Exception):
@@ -57,6 +59,8 @@ def _parsed(words: list[str]) -> tuple[str, str, str, list[str]]:
             operands.append(word)
             continue
         is_first = False
+        if word in _IGNORED:
+            continue
         for letter in word.lstrip("-"):
             if letter not in _LETTERS:
                 raise _Problem(f"invalid option -- '{letter}'")
