@@ -302,7 +302,7 @@ class Connector:
                 for run in runs
                 if run is not None
                 for listener in run.launch.listeners
-                if _is_open(run, listener.port, now_ms)
+                if run.is_running(now_ms) and now_ms - run.container.started_ms >= listener.after_ms
             )
         )
 
