@@ -374,11 +374,8 @@ class Play:
     def _failed(self, session: Session, what: str, error: BaseException) -> Refusal:
         session.error_id = secrets.token_hex(8)
         episode = session.environment.episode
-        record: dict[str, Any] = {
-            "error_id": session.error_id,
-            "during": what,
-            "episode_id": session.episode_id,
-        }
+        record: dict[str, Any] = {"error_id": session.error_id, "during": what}
+        record["episode_id"] = session.episode_id
         if episode is not None:
             record |= _place_of(episode)
             try:
