@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from env_core.kubectl._list_check import problems_of
-from env_core.kubectl._manifest_files import Stream, streams_of
+from env_core.kubectl._manifest_files import NO_VERSION, Stream, kind_of_manifest, streams_of
 from env_core.kubectl.context import Context
 from env_core.kubectl.klog import klog_line
 from env_core.kubectl.manifests import Manifests, read_manifests
@@ -86,6 +86,8 @@ def _infos_of(
                 error = _invalid(source, problems)
                 break
             try:
+                if number and not obj.get("apiVersion"):
+                    raise Failure(NO_VERSION, is_bare=True)
                 infos.append(_info(ctx, obj, source, is_list, screen if validation == "Warn" else None))
             except Failure as failure:
                 errors.append(failure)
@@ -148,7 +150,7 @@ def _info(ctx: Context, obj: Object, source: str, is_list: bool, screen: Screen 
     metadata = obj.get("metadata") or {}
     name = metadata.get("name") or ""
     version = obj.get("apiVersion") or ""
-    kind = ctx.discovery.by_gvk(version, obj["kind"])
+    kind = kind_of_manifest(ctx, version, obj["kind"])
     if kind is None:
         if screen is not None and not is_list:
             screen.err(klog_line(ctx, "W", "schema.go:145", _NO_WARNINGS))

@@ -19,7 +19,10 @@ HANDLER = "kubelet"
 
 
 Jitter = Callable[[PodRecord, int], float]
-"""By which part of itself (0 to 0.5) a pod's wait of some milliseconds is lengthened."""
+"""By which part of itself (0 to 0.5) a pod's wait of some milliseconds is lengthened.
+
+A wait of 0 asks which of two that fall on the same millisecond comes first: below 0.25 it is the kubelet's look.
+"""
 
 
 class PodNetwork(Protocol):

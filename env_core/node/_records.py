@@ -227,6 +227,8 @@ class NodeRecord(NamedTuple):
     """Thresholds that are met, with the time since when."""
     pressures: tuple[tuple[str, int], ...] = ()
     """Conditions of pressure, with the time at which each was last observed."""
+    has_failed_gc: bool = False
+    """Whether the last collection of images did not free enough."""
     network_problem: str = ""
     """Why the runtime's network is not ready, "" when it is."""
     runtime_problem: str = ""

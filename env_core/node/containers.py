@@ -66,7 +66,7 @@ def crash_backoff(host: Host, record: PodRecord, pod: Object, name: str) -> tupl
     left_ms = dead.finished_ms + state.backoff_ms - now_ms
     # Kills repeat by the second: of two that fall on the same millisecond either may come first (live-http-refused
     # waits, live-http-500 does not).
-    if left_ms == 0 and is_known and host.component(record.node).stream("ties", record.node).fraction() < 0.5:
+    if left_ms == 0 and is_known and host.jitter(record, 0) < 0.25:
         left_ms = 1
     if is_known and left_ms > 0:
         pod_name = f"{record.name}_{record.namespace}({record.uid})"

@@ -16,6 +16,7 @@ from env_core.node import (
     containers,
     endings,
     eviction,
+    image_gc,
     logs,
     node_status,
     nodes,
@@ -36,6 +37,8 @@ from env_core.world import Object, Output
 WATCH_DELAY_MS = 10
 RUNTIME_CHECK_MS = 5_000
 _SOURCES = ("configmaps", "secrets")
+_OF_NODES = {"node": node_status.report, "evict": eviction.round_, "images": image_gc.collect}
+"""What an agenda entry about a node lets its kubelet do."""
 
 
 class Kubelets:
@@ -45,7 +48,7 @@ class Kubelets:
     look; ("step", uid) what a busy worker waits for is over; ("probe", uid, container, kind) a probe is due;
     ("probed", …) its answer is there; ("run", uid, container) a run was ended from outside; ("files", uid)
     changed configuration reaches a pod's volumes; ("hook", uid, container) a preStop hook has failed; ("node", name) a node's report is due; ("evict", name) its
-    eviction manager looks.
+    eviction manager looks; ("images", name) its images are collected.
     """
 
     __slots__ = ("_host", "views")
@@ -161,6 +164,7 @@ class Kubelets:
         node = host.nodes[name]._replace(free=Free(memory_bytes, disk_bytes, inodes))
         host.nodes[name] = node
         eviction.wake(host, node)
+        image_gc.wake(host, node)
 
     def set_network_problem(self, name: str, problem: str = node_status.NETWORK_PROBLEM) -> None:
         """Let a node's network plugin be unready for a reason, "" when it is ready: pods get no sandbox meanwhile.
@@ -257,10 +261,10 @@ class Kubelets:
         if what == "pod":
             self._pod_changed(key[1], key[2])
             return
-        if what in ("node", "evict"):
+        if what in _OF_NODES:
             machine = host.node(key[1])
             if machine is not None and machine.stopped_ms is None:
-                (node_status.report if what == "node" else eviction.round_)(host, machine)
+                _OF_NODES[what](host, machine)
             return
         record = host.record(key[1])
         if record is None:

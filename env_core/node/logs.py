@@ -10,7 +10,7 @@ from env_core.apiserver import errors
 from env_core.apiserver.podlogs import chosen_container
 from env_core.apiserver.request import ApiRequest, ExecOptions, LogOptions
 from env_core.node._host import SECOND_MS, Host
-from env_core.node._records import PodRecord
+from env_core.node._records import NodeRecord, PodRecord
 from env_core.programs import Line, Run
 from env_core.sim.timefmt import parse_ms, rfc3339_micro
 from env_core.world import Object, Output
@@ -40,7 +40,7 @@ def log(host: Host, pod: Object, request: ApiRequest) -> str:
     record = host.record(metadata["uid"])
     node = host.node(pod["spec"]["nodeName"])
     if node is not None and node.stopped_ms is not None:
-        raise _unreachable(node.address, f"containerLogs/{metadata['namespace']}/{metadata['name']}/{name}")
+        raise _unreachable(node, f"containerLogs/{metadata['namespace']}/{metadata['name']}/{name}")
     container_id = _log_of(pod, name, is_previous=options.previous)
     restarts = _restarts_of(record, name, container_id)
     if record is None or restarts is None or not _is_kept(record, name, restarts):
@@ -51,8 +51,10 @@ def log(host: Host, pod: Object, request: ApiRequest) -> str:
     return _printed(host, host.runtime.log_lines(record.uid, name, restarts), options)
 
 
-def _unreachable(address: str, path: str) -> errors.StatusError:
-    text = f'Get "https://{address}:10250/{path}": dial tcp {address}:10250: connect: no route to host'
+def _unreachable(node: NodeRecord, path: str) -> errors.StatusError:
+    address = node.address
+    why = "no route to host" if node.is_down else "connection refused"
+    text = f'Get "https://{address}:10250/{path}": dial tcp {address}:10250: connect: {why}'
     return errors.StatusError(errors.status(500, "", text))
 
 
@@ -167,7 +169,7 @@ def running(host: Host, pod: Object, request: ApiRequest) -> Run:
         raise errors.StatusError(errors.status(500, "InternalError", text))
     node = host.node(pod["spec"]["nodeName"])
     if node is not None and node.stopped_ms is not None:
-        raise _unreachable(node.address, f"{request.subresource}/{metadata['namespace']}/{pod_name}/{name}")
+        raise _unreachable(node, f"{request.subresource}/{metadata['namespace']}/{pod_name}/{name}")
     run = host.runtime.run(metadata["uid"], name)
     if run is None or not run.is_running(host.now_ms):
         text = f'container not found ("{name}")'

@@ -153,8 +153,9 @@ def join(
 
 def _first_conditions(record: NodeRecord, now_ms: int, *, is_new: bool) -> list[Object]:
     built, _ = node_status.conditions(record, None, now_ms)
-    if is_new and not record.network_problem:
-        built[-1] = {**built[-1], "status": "False", "reason": "KubeletNotReady", "message": NOT_INITIALIZED}
+    if is_new:
+        said = f"[{built[-1]['message']}, {NOT_INITIALIZED}]" if record.network_problem else NOT_INITIALIZED
+        built[-1] = {**built[-1], "status": "False", "reason": "KubeletNotReady", "message": said}
     return built
 
 

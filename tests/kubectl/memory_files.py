@@ -31,6 +31,9 @@ class MemoryFiles:
     def write(self, path: str, text: str) -> None:
         self.texts[self._own(path)] = text
 
+    def remove(self, path: str) -> None:
+        self.texts.pop(self._own(path), None)
+
     def makedirs(self, path: str) -> None:
         """Nothing to do: a directory is what has files."""
 

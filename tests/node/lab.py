@@ -12,12 +12,16 @@ from typing import Any
 from env_core.apiserver.request import ADMIN, MERGE_PATCH, STRATEGIC_PATCH, Options
 from env_core.apiserver.store import WatchEvent
 from env_core.cluster import Cluster
+from env_core.kubectl import command as kubectl
+from env_core.kubectl.context import Context
+from env_core.kubectl.discovery_cache import CachedDiscovery
 from env_core.node._records import PodRecord, Settings
 from env_core.node.eviction import ROUND_MS
 from env_core.node.kubelet import Kubelets
 from env_core.node.node_status import NETWORK_PROBLEM
 from env_core.objects import quantity
-from env_core.world import Object
+from env_core.shell.context import FileSystem
+from env_core.world import Object, Output
 from tests.node.scripted import ScriptedImages, ScriptedRuntime
 
 CREATED_MS = 1_767_225_600_400
@@ -56,16 +60,18 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
 class Lab(Cluster):
     """A cluster as the recordings' laboratory was one. `changes` are all writes since `watch`, with their times.
 
-    `moments` are, by pod, the times at which the recorded kubelet did something for it. Where the kubelet draws
+    `moments` are, by pod, the times at which the recorded kubelet did something for it, `starts` those at which it
+    started a container. Where the kubelet draws
     how far a retry is put off, the draw is the one that comes next to the recorded time (FINDINGS 3: the
     re-sync comes after `min(remaining, 60 s) x U(1, 1.5)`).
     """
 
-    __slots__ = ("admin", "changes", "images", "is_watching", "moments", "scripted", "scripts")
+    __slots__ = ("admin", "changes", "images", "is_watching", "moments", "scripted", "scripts", "starts")
 
     def __init__(self, now_ms: int, seed: int = 7) -> None:
         self.scripts: dict[tuple[str, str], Object] = {}
         self.moments: dict[str, list[int]] = {}
+        self.starts: dict[str, list[int]] = {}
         self.changes: list[tuple[int, WatchEvent]] = []
         self.is_watching = False
         super().__init__(seed=seed, now_ms=now_ms)
@@ -99,7 +105,8 @@ class Lab(Cluster):
         if index == len(moments) or moments[index] > now_ms + wait_ms * 3 // 2 + 1_300:
             return 0.25
         if not wait_ms:
-            return 0.0
+            starts = self.starts.get(record.name) or []
+            return 0.5 if any(-300 <= at_ms - now_ms <= 800 for at_ms in starts) else 0.0
         # Ticks come every second: half of one before the moment is the draw that comes nearest.
         return min(max((moments[index] - 500 - now_ms - wait_ms) / wait_ms, 0.0), 0.5)
 
@@ -112,7 +119,9 @@ class Lab(Cluster):
             self.changes.append((self.now_ms, event))
         super()._on_write(event)
 
-    def join(self, name: str, config: Mapping[str, Any], round_ms: int | None = None) -> None:
+    def join(
+        self, name: str, config: Mapping[str, Any], round_ms: int | None = None, *, is_new: bool = False
+    ) -> None:
         """Add a recorded node; `round_ms` is a time at which its eviction manager looks."""
         capacity = config["capacity"]
         start = config.get("at_start") or {}
@@ -123,11 +132,30 @@ class Lab(Cluster):
             pods=int(capacity["pods"]),
             taints=config.get("taints") or (),
             settings=settings_of(config),
+            is_new=is_new,
             network_problem="" if start.get("networkReady", True) else NETWORK_PROBLEM,
         )
         if round_ms is not None:
             table = self.state.table("kubelet/nodes")
             table[name] = table[name]._replace(evict_ms=round_ms % ROUND_MS)
+
+    def kubectl(self, line: str, namespace: str = "default") -> Output:
+        """Run a kubectl command as an administrator."""
+        context = Context(
+            api=self.client(ADMIN),
+            clock=self,
+            files=FileSystem(),
+            discovery=CachedDiscovery(self.registry, lambda: self.now_ms),
+            namespace=namespace,
+            stdin="",
+            user="admin",
+            cluster="lab",
+            server="https://127.0.0.1:6443",
+        )
+        # Recorded commands are their words with blanks between: a patch is one of them.
+        head, brace, patch = line.partition(" {")
+        words = head.split()[1:] + (["{" + patch] if brace else [])
+        return kubectl.run(words, context)
 
     def create(self, body: Object) -> Object:
         """Create an object of a recording."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from env_core.apiserver.errors import StatusError
+from env_core.node.images import parse_reference
 from env_core.node.node_status import NETWORK_PROBLEM, RUNTIME_PROBLEM
 from env_core.world import Object
 from tests.node.lab import CREATED_MS, Lab
@@ -20,7 +22,15 @@ _LEFT = {
     "fsAvailGi": ("disk_bytes", 1 << 30),
     "inodesFree": ("inodes", 1),
 }
+STARTED_MS = 325
+_pulled = re.compile(r'Successfully pulled image "([^"]+)" in ([\dhms.]+) ').match
 DEFAULT_CONFIG: Record = {"capacity": {"cpu": "8", "memory": "32Gi", "pods": "250"}}
+
+
+def _span_ms(text: str) -> int:
+    """Milliseconds of a duration as Go prints it."""
+    units = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+    return int(sum(float(number) * units[unit] for number, unit in re.findall(r"([\d.]+)(ms|[smh])", text)))
 
 
 def _moments(record: Record, start_ms: int) -> list[int]:
@@ -59,6 +69,11 @@ class Play:
         for case in self._played:
             own = record if case == record["name"] else cases[case]
             pod_name = own["manifest"]["metadata"]["name"]
+            begun_ms = self.start_ms + own["posted_ms"] - record["posted_ms"]
+            self.world.starts[pod_name] = [
+                begun_ms + int(each["t"]) for each in own["cri"] if each["call"] == "StartContainer"
+            ]
+            self._learn_pulls(own)
             self.world.moments[pod_name] = _moments(
                 own, self.start_ms + own["posted_ms"] - record["posted_ms"]
             )
@@ -82,6 +97,20 @@ class Play:
                 ):
                     return int(self.start_ms + own["posted_ms"] - self.record["posted_ms"] + each["t"])
         return None
+
+    def _learn_pulls(self, record: Record) -> None:
+        """Let registries take as long as the recorder's did: the images are scripted, their pulls were measured."""
+        for each in record["events"]:
+            found = _pulled(each["message"]) if each["reason"] == "Pulled" else None
+            reference = parse_reference(found[1]) if found is not None else None
+            if found is not None and reference is not None:
+                self.world.images.took.setdefault(reference.name, []).append(_span_ms(found[2]))
+
+    @property
+    def late_ms(self) -> int:
+        """By how much the recorded pod started later than ours (README: "now and then takes 1 s longer")."""
+        made = [each["t"] for each in self.record["cri"] if each["call"] == "RunPodSandbox"]
+        return max(int(made[0]) - STARTED_MS, 0) if made else 0
 
     def _at(self, at_ms: int, act: Callable[[], None]) -> None:
         self._plan.append((at_ms, len(self._plan), act))
@@ -148,6 +177,8 @@ class Play:
         metadata = record["manifest"]["metadata"]
         if action[0] == "set":
             self._control(action[1].split()[0], {"set": action[2]})
+            return
+        if action[0] in ("va", "unlink"):
             return
         if action[0] in ("killnode", "startnode"):
             node = action[1].split()[0]

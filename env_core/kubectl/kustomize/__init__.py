@@ -24,10 +24,26 @@ from env_core.kubectl.kustomize.target import Gathered, Target
 from env_core.kubectl.kustomize.transforming import add_pairs
 from env_core.kubectl.kustomize.variables import resolve
 
-__all__ = ["Built", "KustomizeError", "build"]
+__all__ = ["Built", "KustomizeError", "Options", "build"]
 
 _MANAGED_BY = "app.kubernetes.io/managed-by"
 _VERSION = "kustomize-v5.8.1"
+_ORDERED_TWICE = (
+    "Warning: Sorting order is set both in 'kustomization.yaml' ('sortOptions') and in a CLI flag ('--reorder'). "
+    "Using the kustomization file over the CLI flag."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What flags say of a build: where files may come from, an old way to choose the order, and a label."""
+
+    is_restricted: bool = True
+    reorder: str = ""
+    is_labelled: bool = False
+
+
+DEFAULT = Options()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +80,14 @@ def build(
     warn: Callable[[str], None],
     log: Callable[[str], None],
     *,
-    is_restricted: bool = True,
+    options: Options = DEFAULT,
 ) -> Built:
     """Build the kustomization of a directory; `warn` prints a line to standard error, `log` writes one to the log.
 
     Raises:
         KustomizeError: when it cannot be built.
     """
-    target = Target(first_loader(files, directory, is_restricted=is_restricted), warn)
+    target = Target(first_loader(files, directory, is_restricted=options.is_restricted), warn)
     found = target.gather(Gathered())
     resources = found.resources
     add_hashes(resources.resources)
@@ -84,14 +100,18 @@ def build(
         check_metadata(resource.tree)
         if resource.annotations.get(LOCAL, "false") == "false":
             kept.append(resource)
-    kept.resources = ordered(kept.resources, target.fields.get("sortOptions"))
-    options = target.fields.get("buildMetadata") or []
-    if "managedByLabel" in options:
+    order = target.fields.get("sortOptions")
+    if order is not None and options.reorder:
+        log(_ORDERED_TWICE)
+    if order is not None or options.reorder != "none":
+        kept.resources = ordered(kept.resources, order)
+    metadata = target.fields.get("buildMetadata") or []
+    if options.is_labelled or "managedByLabel" in metadata:
         add_pairs(kept, {_MANAGED_BY: _VERSION}, [FieldSpec("metadata/labels", creates=True)])
     for resource in kept.resources:
         resource.forget()
-        if "originAnnotations" not in options:
+        if "originAnnotations" not in metadata:
             resource.drop_annotation(ORIGIN)
-        if "transformerAnnotations" not in options:
+        if "transformerAnnotations" not in metadata:
             resource.drop_annotation(TRANSFORMATIONS)
     return Built(tuple(kept.resources))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from env_core.objects.jsonout import quote, shortest_float
+from env_core.objects.jsonout import shortest_float
+from env_core.objects.problems import quoted
 
 
 class Missing:
@@ -120,7 +121,7 @@ def go_syntax(value: Any) -> str:
         return "[]interface {}{" + ", ".join(map(go_syntax, value)) + "}"
     if is_null(value):
         return "interface {}(nil)"
-    return quote(value) if isinstance(value, str) else text_of(value)
+    return quoted(value) if isinstance(value, str) else text_of(value)
 
 
 def _key_order(key: Any) -> tuple[int, Any]:

@@ -6,11 +6,12 @@ import posixpath
 
 from env_core.kubectl._manifest_files import built
 from env_core.kubectl.context import Context
-from env_core.kubectl.kustomize import Built, KustomizeError
+from env_core.kubectl.kustomize import Built, KustomizeError, Options
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args, Array, Flag, Verb
 from env_core.world import Output
 
+_ORDERS = ("legacy", "none")
 _RESTRICTIONS = ("LoadRestrictionsRootOnly", "LoadRestrictionsNone")
 
 
@@ -22,9 +23,17 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure(
             f"illegal flag value --load-restrictor {restrictor}; legal values: [{' '.join(_RESTRICTIONS)}]"
         )
+    reorder = args.text("reorder")
+    if reorder not in _ORDERS:
+        raise Failure(f"illegal flag value --reorder {reorder}; legal values: [{' '.join(_ORDERS)}]")
     try:
         directory = args.positional[0] if args.positional else "."
-        _write(ctx, args, built(ctx, args, directory, is_restricted=restrictor != _RESTRICTIONS[1]))
+        options = Options(
+            is_restricted=restrictor != _RESTRICTIONS[1],
+            reorder=reorder if "reorder" in args.given else "",
+            is_labelled=args.is_set("enable-managedby-label"),
+        )
+        _write(ctx, args, built(ctx, args, directory, options))
     except KustomizeError as error:
         raise Failure(error.text) from None
     return args.screen.done()
@@ -62,6 +71,20 @@ VERB = Verb(
         Flag("mount", Array, words="Mounts for functions."),
         Flag("network", bool, words="Allow functions the network."),
         Flag("network-name", str, default="bridge", words="Network for functions."),
+        Flag(
+            "reorder",
+            str,
+            default="legacy",
+            words="Order of the resources.",
+            deprecated="use the new 'sortOptions' field in kustomization.yaml instead.",
+        ),
+        Flag(
+            "enable-managedby-label",
+            bool,
+            words="Label everything.",
+            deprecated="The flag `enable-managedby-label` has been deprecated. "
+            "Use the `managedByLabel` option in the `buildMetadata` field instead.",
+        ),
         Flag("output", str, shorthand="o", words="File or directory to write to."),
     ),
     run=_run,

@@ -22,7 +22,7 @@ from env_core.suites.tron._case import Case
 from env_core.suites.tron._harm import is_harmful
 from env_core.suites.tron._lines import Meter, cut, reviewed_line, text_of
 from env_core.suites.tron._scenario import NAMESPACE
-from env_core.suites.tron.calls import READS_PER_STEP, Call, reviewed
+from env_core.suites.tron.calls import READS_PER_STEP, Call, as_write, reviewed
 from env_core.suites.tron.pricing import REFUSED, STEP_COST_MIN
 from env_core.tools.terminal import TIMED_OUT, Terminal
 from env_core.verify.verdict import Churn, Verdict, delete_pods, judge
@@ -133,7 +133,10 @@ class TronIncident:
             return Called(answer=status_response(why), is_action=True, step=self._ended(request, REFUSED))
         if call.reads_records:
             self._watch.catch_up()
+        revision = self.cluster.store.revision
         answer = RestApi(self.cluster.server).handle(request, ON_CALL)
+        if self.cluster.store.revision != revision and not call.is_mutating:
+            call = as_write(request)
         if not call.is_action or isinstance(answer, Upgrade):
             return Called(answer=answer, is_action=call.is_action)
         return Called(answer=answer, is_action=True, step=self._after(request, call, is_paced=is_paced))

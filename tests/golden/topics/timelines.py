@@ -66,9 +66,9 @@ def _first(wanted: Any, got: Any, path: str = "") -> str:
     return f"{path}: recorded {wanted!r}, ours {got!r}"
 
 
-def _state_difference(record: Record, theirs: list[tuple[int, Any]], ours: list[tuple[int, Any]]) -> str:
+def state_difference(recorded_ms: int, theirs: list[tuple[int, Any]], ours: list[tuple[int, Any]]) -> str:
     """Every recorded state must be there in order; ours may have some between that last a moment only."""
-    end_ms = record["recorded_ms"] - END_MS
+    end_ms = recorded_ms - END_MS
     kept, index = _lasting(ours), 0
     for position, (state, at_ms, _) in enumerate(_lasting(theirs)):
         start = index
@@ -134,7 +134,7 @@ def _differences(record: Record, seed: int, cases: dict[str, Record]) -> Record:
         _speakers(_kubelets_events(rows, name, uid)),
     )
     found = {
-        "states": _state_difference(record, theirs, ours),
+        "states": state_difference(record["recorded_ms"], theirs, ours),
         "events": replaying.event_difference(record, wanted, got),
         "sources": "" if spoken[0] == spoken[1] else f"recorded {spoken[0]}, ours {spoken[1]}",
         "starts": replaying.start_difference(record, wanted, got),
