@@ -18,6 +18,9 @@ _UPDATABLE = ("services", "persistentvolumeclaims")
 _IGNORED = ("events", "events.events.k8s.io")
 
 
+_UNSPECIFIED = "failed quota: "
+
+
 def check(quota: Object, resource: str, obj: Object, old: Object | None = None) -> str:
     """Return why one quota, by its status, refuses a new object (or the change from `old`); "" if it does not.
 
@@ -31,7 +34,7 @@ def check(quota: Object, resource: str, obj: Object, old: Object | None = None) 
     if resource == "pods":
         missing = unspecified(names, obj)
         if missing:
-            return f"failed quota: {name}: {missing}"
+            return f"{_UNSPECIFIED}{name}: {missing}"
     if any(entry not in used for entry in names):
         return f"status unknown for quota: {name}, resources: {','.join(sorted(names))}"
     requested = {
@@ -108,10 +111,10 @@ def _validate(attributes: Attributes) -> None:
     assert body is not None
     old = attributes.old if is_update else None
     covering = [quota for quota in quotas if covers(quota, resource, body)]
-    for quota in covering:
-        why = check(quota, resource, body, old)
-        if why:
-            raise refusal(attributes, why)
+    reasons = [why for quota in covering if (why := check(quota, resource, body, old))]
+    if reasons:
+        # What must be specified is looked at for every quota before any is added up (l2/flows quota).
+        raise refusal(attributes, next((why for why in reasons if why.startswith(_UNSPECIFIED)), reasons[0]))
     if not attributes.options.dry_run:
         for quota in covering:
             _charge(attributes, quota, old)
