@@ -144,6 +144,23 @@ class Kubelets:
         if node is not None:
             host.wake(next_phase_ms(node.relist_ms, host.now_ms), "sync", record.uid)
 
+    def hang(self, namespace: str, name: str, container: str) -> None:
+        """Let a container's process hang: it accepts connections and never answers, until it is restarted.
+
+        Raises:
+            KeyError: when no kubelet has such a running container.
+        """
+        host = self._host
+        pod = host.store.get("pods", namespace, name)
+        record = host.record(pod["metadata"]["uid"]) if pod is not None else None
+        run = host.runtime.run(record.uid, container) if record is not None else None
+        if pod is None or record is None or run is None or not run.is_running(host.now_ms):
+            raise KeyError(f"{namespace}/{name}/{container}")
+        host.runtime.hang(run)
+        found = containers.container_of(pod, container)
+        if found is not None:
+            probes.unpark(host, record, found)
+
     def _end_runs(self, pod: PodRecord) -> None:
         host = self._host
         for container in pod.containers:

@@ -84,6 +84,10 @@ class Launch:
     log: tuple[Line, ...] = ()
     exit: Exit | None = None
     memory_bytes: int = 8 << 20
+    growth_bytes_per_s: int = 0
+    """How fast the resting use grows: a cache that fills, or a leak. Over the limit the kernel kills the process."""
+    growth_bytes_max: int = 0
+    """By how much at most; 0 for without end."""
     cpu_millis: int = 1
     """At rest."""
     stop_ms: int = 150
@@ -136,6 +140,8 @@ class Served:
     """CPU time of the container itself. The data plane stretches it by the CPU limit and adds it to the latency."""
     memory_bytes: int = 0
     """Peak above the resting use; over the limit the container is OOM-killed and the reply is lost."""
+    kept_bytes: int = 0
+    """What the process keeps of that for good: a leak, request by request."""
 
 
 class Upstream(Protocol):
@@ -153,6 +159,9 @@ class Upstream(Protocol):
 
     def remember(self, state: dict[str, str]) -> None:
         """Replace the container's memory."""
+
+    def has_peer(self, address: str) -> bool:
+        """Whether the host at an address is still there; the connections of one that is gone are closed."""
 
     def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
         """Ask what monitors the cluster; return status, body and content type."""
