@@ -6,7 +6,7 @@ import sys
 from functools import lru_cache
 
 from env_core.discovery import discover
-from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script
+from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 
 __all__ = [
     "Case",
@@ -17,6 +17,7 @@ __all__ = [
     "Fault",
     "Params",
     "Script",
+    "Sign",
     "all_families",
 ]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
@@ -21,6 +22,17 @@ Params = Mapping[str, str]
 
 Script = tuple[str, ...]
 """Command lines, as an agent would send them."""
+
+
+class Sign(Enum):
+    """What makes somebody page: it words the brief, and says nothing of the cause."""
+
+    ERRORS = "requests fail"
+    SLOW = "requests take too long"
+    RELEASE = "a release does not finish"
+    PODS = "pods of a workload are not well"
+    BATCH = "a job does not do its work"
+    DOUBT = "somebody doubts that it is well"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +126,7 @@ class Fault:
     repairs: tuple[Callable[[Case], Script], ...]
     decoys: tuple[Decoy, ...]
     diagnosis: Callable[[Case], Diagnosis]
+    sign: Sign
     trials: Callable[[Case], tuple[Trial, ...]] = lambda _case: ()
     """Beyond churn and a roll."""
     level: int = 1

@@ -82,6 +82,11 @@ class Workload:
     is_shared: bool = False
     """Whether other teams use it, too."""
 
+    @property
+    def tag(self) -> str:
+        """The tag of its image."""
+        return self.image.rpartition(":")[2]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
