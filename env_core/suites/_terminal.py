@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Any
 
 from env_core.apiserver import errors
 from env_core.cluster import Cluster
@@ -22,6 +22,7 @@ from env_core.suites._calls import READS_PER_STEP, Call
 from env_core.suites._lines import Meter, Rules, cut, reviewed_line, text_of
 from env_core.suites._model import Called, Step
 from env_core.suites._pricing import REFUSED, STEP_COST_MIN
+from env_core.suites._watch import Watch
 from env_core.tools.terminal import TIMED_OUT, Terminal
 from env_core.world import Object, Output
 
@@ -35,28 +36,6 @@ SETTLE_MIN_MS = 12_000
 SETTLE_QUIET_MS = 3_000
 SETTLE_MAX_MS = 30_000
 OUTPUT_CHARS_DEFAULT = 16_000
-
-
-class Probe(Protocol):
-    """What the monitor saw at one moment."""
-
-    @property
-    def score(self) -> float:
-        """How well the service does, in [0, 1]."""
-
-
-class Monitor(Protocol):
-    """The eye that a suite keeps on its service."""
-
-    @property
-    def last(self) -> Probe:
-        """What it saw last."""
-
-    def look(self) -> Probe:
-        """Probe the service now."""
-
-    def catch_up(self) -> None:
-        """Send the probes that were put off, each as of its own time."""
 
 
 class TerminalIncident(ABC):
@@ -87,7 +66,7 @@ class TerminalIncident(ABC):
 
     @property
     @abstractmethod
-    def monitor(self) -> Monitor:
+    def monitor(self) -> Watch[Any]:
         """The suite's eye on its service."""
 
     @property
