@@ -6,30 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from env_core.cluster import Cluster
+from env_core.verify.entry import Entry
+
+__all__ = ["CREDENTIAL", "SETTING", "UPSTREAM", "App", "Base", "Entry", "Need", "Workload"]
 
 UPSTREAM = "upstream"
 SETTING = "setting"
 CREDENTIAL = "credential"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A way in that users take through the ingress, and the objective of its owner.
-
-    A request counts as served when its status is `status`, `contains` is in the body, and it took at most
-    `latency_ms_max`.
-    """
-
-    name: str
-    host: str
-    path: str
-    method: str = "GET"
-    body: str = ""
-    status: int = 200
-    contains: str = ""
-    latency_ms_max: int = 1_000
-    through: tuple[str, ...] = ()
-    """Roles of the workloads without which it fails, nearest to the user first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +81,11 @@ class Workload:
     """Names of its PersistentVolumeClaims."""
     is_shared: bool = False
     """Whether other teams use it, too."""
+
+    @property
+    def tag(self) -> str:
+        """The tag of its image."""
+        return self.image.rpartition(":")[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
