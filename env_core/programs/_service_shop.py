@@ -42,6 +42,7 @@ GATEWAY: Final = Product(
     cache_mb=12,
     variables=(
         _url("CATALOGUE_URL"), _url("CART_URL"), _url("CHECKOUT_URL"), _url("USER_URL"), _url("SEARCH_URL"),
+        _url("QUEUE_URL"),
         Variable(name="RECOMMENDATION_URL", kind=URL, default=""),
     ),
     endpoints=(
@@ -59,6 +60,7 @@ GATEWAY: Final = Product(
             path="/api/checkout", methods=("POST",), status=201, cpu_ms=7,
             calls=(Call(variable="CHECKOUT_URL", target="/orders", method="POST", name="checkout"),),
         ),
+        Endpoint(path="/api/orders/status", calls=(Call(variable="QUEUE_URL", target="/status", name="queue"),), cpu_ms=5),
         Endpoint(path="/api/account", calls=(Call(variable="USER_URL", target="/users/me", name="user"),), cpu_ms=5),
         Endpoint(path="/api/search", calls=(Call(variable="SEARCH_URL", target="/search", name="search"),), cpu_ms=5),
     ),
@@ -191,7 +193,11 @@ QUEUE: Final = Product(
     variables=(_url("SUBSCRIBER_URL"),),
     endpoints=(
         Endpoint(path="/publish", methods=("POST",), status=202, cpu_ms=2),
-        Endpoint(path="/stats", cpu_ms=2),
+        Endpoint(
+            path="/status",
+            calls=(Call(variable="SUBSCRIBER_URL", target="/status", name="subscriber"),),
+            cpu_ms=2,
+        ),
     ),
     is_broker=True,
 )
@@ -205,6 +211,7 @@ WORKER: Final = Product(
     stores=((POSTGRES, "DB"),),
     variables=(_url("MAILER_URL"), Variable(name="CONCURRENCY", kind=NUMBER, default="4")),
     endpoints=(
+        Endpoint(path="/status", calls=(Call(variable="MAILER_URL", target="/status", name="mailer"),), cpu_ms=3),
         Endpoint(
             path="/deliver", methods=("POST",), cpu_ms=12,
             calls=(
@@ -223,7 +230,10 @@ MAILER: Final = Product(
     resting_bytes=48 << 20,
     cache_mb=2,
     variables=(Variable(name="SENDER"), Variable(name="BATCH_SIZE", kind=NUMBER, default="20")),
-    endpoints=(Endpoint(path="/send", methods=("POST",), status=202, fields={"state": "queued"}, cpu_ms=5),),
+    endpoints=(
+        Endpoint(path="/status", cpu_ms=2),
+        Endpoint(path="/send", methods=("POST",), status=202, fields={"state": "queued"}, cpu_ms=5),
+    ),
 )
 
 REPORTS: Final = Product(

@@ -29,7 +29,7 @@ from env_core.programs._model import (
 )
 
 _RELEASES: Final = {
-    "18": "18.1", "17": "17.7", "16": "16.11", "15": "15.15", "14": "14.20", "13": "13.23", "latest": "18.1",
+    "18": "18.1", "17": "17.7", "16": "16.11", "16.10": "16.10", "15": "15.15", "14": "14.20", "13": "13.23", "latest": "18.1",
 }  # fmt: skip
 _ENTRYPOINT: Final = "docker-entrypoint.sh"
 _BINARIES: Final = (
