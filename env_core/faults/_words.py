@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from env_core.apiserver.request import STRATEGIC_PATCH
 from env_core.cluster import Cluster
 from env_core.faults._model import Case
 from env_core.scenarios._app import Base, Workload
@@ -40,7 +41,8 @@ def patch_container(cluster: Cluster, place: Workload, fields: Mapping[str, Any]
     """Change fields of the workload's container, as the pipeline does."""
     container = {"name": place.container, **fields}
     patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
-    cluster.client(DELIVERY).patch(place.resource, place.namespace, place.name, patch)
+    client = cluster.client(DELIVERY)
+    client.patch(place.resource, place.namespace, place.name, patch, STRATEGIC_PATCH)
 
 
 # Reading

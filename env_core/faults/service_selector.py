@@ -49,9 +49,9 @@ def _patch(case: Case, selector: dict[str, str]) -> str:
     return f"kubectl -n {case.namespace} patch service {case.place.service} -p '{body}'"
 
 
-def _replaced(case: Case) -> str:
-    operations = json.dumps([{"op": "replace", "path": "/spec/selector", "value": _selector(case)}])
-    return f"kubectl -n {case.namespace} patch service {case.place.service} --type=json -p '{operations}'"
+def _set(case: Case) -> str:
+    pairs = ",".join(f"{key}={value}" for key, value in sorted(_selector(case).items()))
+    return f"kubectl -n {case.namespace} set selector service/{case.place.service} {pairs}"
 
 
 def _key(case: Case) -> str:
@@ -87,7 +87,7 @@ FAMILY = Family(
             ),
             repairs=(
                 lambda case: (_patch(case, _selector(case)),),
-                lambda case: (_replaced(case),),
+                lambda case: (_set(case),),
             ),
             decoys=(
                 Decoy(
