@@ -7,7 +7,7 @@ import json
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, no_endpoints, own_pods_answer, rolled_out
+from env_core.faults._words import behind_services, no_endpoints, own_pods_answer
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -80,7 +80,7 @@ FAMILY = Family(
                 ),
                 Evidence(command=f"kubectl -n {case.namespace} get endpointslices", shows="<unset>"),
             ),
-            repaired_when=lambda case: (own_pods_answer(case), rolled_out(case)),
+            repaired_when=lambda case: (own_pods_answer(case),),
             allowed=lambda case: (
                 case.allow("spec.selector", resource="services", name=case.place.service),
                 case.allow(f"spec.template.metadata.labels.{_key(case)}"),
