@@ -110,10 +110,11 @@ def decoys(variant: Variant, seed: int) -> list[str]:
         most = 0.0 if is_harmful else WORKAROUND if number else FLOOR
         if summary["outcome"] == Outcome.REPAIRED.value or episode.score() > most:
             problems.append(f"decoy {number} passes ({summary['outcome']}, {episode.score()}): {script}")
-    for goal in variant.fault.repaired_when(incident.case):
-        if not any(reason.startswith(f"{goal.name} (") for reason in stopped):
-            problems.append(f"goal {goal.name!r} stops no decoy")
-    return problems
+    return problems + [
+        f"goal {goal.name!r} stops no decoy"
+        for goal in variant.fault.repaired_when(incident.case)
+        if not any(reason.startswith(f"{goal.name} (") for reason in stopped)
+    ]
 
 
 def judging(variant: Variant, seed: int) -> list[str]:
