@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from env_core.apiserver.request import STRATEGIC_PATCH
 from env_core.cluster import Cluster
 from env_core.faults._model import Case
 from env_core.scenarios._app import Base, Workload
@@ -40,7 +41,8 @@ def patch_container(cluster: Cluster, place: Workload, fields: Mapping[str, Any]
     """Change fields of the workload's container, as the pipeline does."""
     container = {"name": place.container, **fields}
     patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
-    cluster.client(DELIVERY).patch(place.resource, place.namespace, place.name, patch)
+    client = cluster.client(DELIVERY)
+    client.patch(place.resource, place.namespace, place.name, patch, STRATEGIC_PATCH)
 
 
 # Reading
@@ -85,6 +87,22 @@ def pods_wait(case: Case, *reasons: str) -> Check:
         return f"no pod of {case.name} waits for {', '.join(reasons)}"
 
     return Check("pods wait", fails)
+
+
+def pods_fail_to_start(case: Case) -> Check:
+    """Some container of the workload's pods cannot be started, or ends at once, again and again."""
+    return pods_wait(case, "CrashLoopBackOff", "RunContainerError", "CreateContainerError", "StartError")
+
+
+def pods_pend(case: Case) -> Check:
+    """Some pod of the workload is bound to no node."""
+
+    def fails(view: View) -> str:
+        if any(not pod["spec"].get("nodeName") for pod in _pods(view, case)):
+            return ""
+        return f"every pod of {case.name} has a node"
+
+    return Check("pods are pending", fails)
 
 
 def no_endpoints(case: Case) -> Check:
@@ -164,3 +182,20 @@ def own_pods_answer(case: Case) -> Check:
         return ""
 
     return Check(f"own pods of {case.name} answer", fails)
+
+
+def port_reaches_program(case: Case) -> Check:
+    """The Service's first port leads, by number or by name, to the port on which the program listens."""
+
+    def fails(view: View) -> str:
+        service = view.get("services", case.namespace, case.place.service)
+        if service is None:
+            return f"service {case.place.service} is gone"
+        target = service["spec"]["ports"][0].get("targetPort")
+        ports = container_of(owner_of(view, case), case.place.container).get("ports") or ()
+        named = {entry.get("name"): entry["containerPort"] for entry in ports}
+        if named.get(target, target) != case.place.container_port:
+            return f"service {case.place.service} sends to {target}"
+        return ""
+
+    return Check(f"service {case.place.service} sends to the program's port", fails)

@@ -7,7 +7,7 @@ import json
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, no_endpoints, own_pods_answer, rolled_out
+from env_core.faults._words import behind_services, no_endpoints, own_pods_answer
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -49,9 +49,9 @@ def _patch(case: Case, selector: dict[str, str]) -> str:
     return f"kubectl -n {case.namespace} patch service {case.place.service} -p '{body}'"
 
 
-def _replaced(case: Case) -> str:
-    operations = json.dumps([{"op": "replace", "path": "/spec/selector", "value": _selector(case)}])
-    return f"kubectl -n {case.namespace} patch service {case.place.service} --type=json -p '{operations}'"
+def _set(case: Case) -> str:
+    pairs = ",".join(f"{key}={value}" for key, value in sorted(_selector(case).items()))
+    return f"kubectl -n {case.namespace} set selector service/{case.place.service} {pairs}"
 
 
 def _key(case: Case) -> str:
@@ -80,14 +80,14 @@ FAMILY = Family(
                 ),
                 Evidence(command=f"kubectl -n {case.namespace} get endpointslices", shows="<unset>"),
             ),
-            repaired_when=lambda case: (own_pods_answer(case), rolled_out(case)),
+            repaired_when=lambda case: (own_pods_answer(case),),
             allowed=lambda case: (
                 case.allow("spec.selector", resource="services", name=case.place.service),
                 case.allow(f"spec.template.metadata.labels.{_key(case)}"),
             ),
             repairs=(
                 lambda case: (_patch(case, _selector(case)),),
-                lambda case: (_replaced(case),),
+                lambda case: (_set(case),),
             ),
             decoys=(
                 Decoy(

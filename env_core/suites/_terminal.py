@@ -45,6 +45,7 @@ class TerminalIncident(ABC):
         "_has_acted",
         "_last_action",
         "_last_reward",
+        "_paid",
         "_reads",
         "_steps",
         "_terminal",
@@ -58,6 +59,7 @@ class TerminalIncident(ABC):
         self._terminal = terminal
         self._steps = 0
         self._reads = 0
+        self._paid = 0.0
         self._last_action = ""
         self._last_reward = 0.0
         self._has_acted = False
@@ -90,7 +92,7 @@ class TerminalIncident(ABC):
 
     @abstractmethod
     def _closed(self, reward: float, terms: dict[str, float]) -> float:
-        """Judge the incident if it has not been, and return the last step's reward."""
+        """Judge the incident if it has not been, and return the last step's reward. `_paid` is what the service's terms add up to."""
 
     @abstractmethod
     def _observation(self, output: Output, *, is_done: bool) -> Object:
@@ -120,6 +122,7 @@ class TerminalIncident(ABC):
         is_repaired = has_changed and self._is_over()
         is_last = is_repaired or self._steps >= self.steps_max
         terms = {"service": round(service.score - before, 3), "cost": round(cost, 3)}
+        self._paid = round(self._paid + terms["service"], 3)
         if is_last:
             reward = self._closed(reward, terms)
         self._last_action = command
@@ -239,6 +242,7 @@ class TerminalIncident(ABC):
         """Return a step that no command line made, judged if it is the last."""
         is_last = is_repaired or self._steps >= self.steps_max
         named = dict(terms or {"service": reward, "cost": 0.0})
+        self._paid = round(self._paid + named["service"], 3)
         if is_last:
             reward = self._closed(reward, named)
         self._last_action = action
@@ -261,6 +265,7 @@ class TerminalIncident(ABC):
         """Take over the counts of the incident that this one is a fork of."""
         self._steps = origin._steps
         self._reads = origin._reads
+        self._paid = origin._paid
         self._last_action = origin._last_action
         self._last_reward = origin._last_reward
         self._has_acted = origin._has_acted
