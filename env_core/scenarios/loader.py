@@ -55,12 +55,17 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
+def create_filled(client: ApiClient, path: str, values: Mapping[str, str]) -> None:
+    """Create every object of a file with placeholders; raises `StatusError` if the API refuses one."""
+    for manifest in filled(path, values):
+        create(client, manifest)
+
+
 def apply_filled(client: ApiClient, folder: str, values: Mapping[str, str]) -> None:
     """Create every object of a folder of files with placeholders; raises `StatusError` if the API refuses one."""
     place = files("env_core.scenarios").joinpath(folder)
     for name in sorted(entry.name for entry in place.iterdir() if entry.name.endswith(".yaml")):
-        for manifest in filled(f"{folder}/{name}", values):
-            create(client, manifest)
+        create_filled(client, f"{folder}/{name}", values)
 
 
 def apply(client: ApiClient, folder: str) -> None:

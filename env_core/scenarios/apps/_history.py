@@ -55,6 +55,5 @@ def mistype_once(cluster: Cluster, namespace: str, image: str) -> None:
 def neighbour(cluster: Cluster, namespace: str, team: str) -> None:
     """Add a namespace of another team, with a workload nobody complains about and one that is switched off."""
     values = {"namespace": namespace, "team": team}
-    for manifest in loader.filled(f"{_PARTS}/neighbour.yaml", values):
-        loader.create(cluster.client(), manifest)
+    loader.create_filled(cluster.client(), f"{_PARTS}/neighbour.yaml", values)
     wait_healthy(cluster, namespace)

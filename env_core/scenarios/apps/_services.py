@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -18,6 +18,7 @@ CONFIG: Final = "configmaps"
 SECRET: Final = "secrets"
 _PARTS: Final = "apps/_parts"
 _MIB: Final = 1 << 20
+_ROLLING: Final = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
 _MARGIN: Final = 1.6
 """Memory limits over the working set, as owners who have measured set them."""
 
@@ -101,6 +102,9 @@ class Part:
     """"" for the present release."""
     container: str = ""
     """The container's name; "" for the service's word."""
+    claim: str = ""
+    """A PersistentVolumeClaim that it mounts alone, so that its pods are replaced one after the other."""
+    claim_path: str = ""
     is_shared: bool = False
 
 
@@ -138,6 +142,7 @@ def workload(style: Style, part: Part) -> Workload:
         leaking_tags=known.leaking,
         failing_tags=known.failing,
         slow_tags=known.slow,
+        claims=(part.claim,) if part.claim else (),
         is_shared=part.is_shared,
     )
 
@@ -183,9 +188,34 @@ def apply_service(client: ApiClient, style: Style, part: Part) -> Workload:
     return known
 
 
+def isolate(
+    client: ApiClient,
+    known: Mapping[str, Workload],
+    callers: Mapping[str, Sequence[str]],
+    from_ingress: Collection[str],
+    labels: Callable[[str], Mapping[str, str]],
+) -> None:
+    """Close the workloads' namespace, but for DNS and what each workload's callers need.
+
+    `callers` are roles, and `labels` says by which labels a role's pods are known.
+    """
+    namespace = next(iter(known.values())).namespace
+    loader.create_filled(client, f"{_PARTS}/isolation.yaml", {"namespace": namespace})
+    for role, names in callers.items():
+        sources: list[Object] = [{"podSelector": {"matchLabels": dict(labels(name))}} for name in names]
+        if role in from_ingress:
+            spaces = {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}
+            pods = {"matchLabels": {"app.kubernetes.io/name": "traefik"}}
+            sources.append({"namespaceSelector": spaces, "podSelector": pods})
+        values = {
+            "name": known[role].name, "namespace": namespace, "selector": json.dumps(dict(known[role].labels)),
+            "callers": json.dumps(sources), "container_port": str(known[role].container_port),
+        }  # fmt: skip
+        loader.create_filled(client, f"{_PARTS}/allow.yaml", values)
+
+
 def _create(client: ApiClient, name: str, values: Mapping[str, str]) -> None:
-    for manifest in loader.filled(f"{_PARTS}/{name}.yaml", values):
-        loader.create(client, manifest)
+    loader.create_filled(client, f"{_PARTS}/{name}.yaml", values)
 
 
 def _values(style: Style, part: Part, known: Workload) -> dict[str, str]:
@@ -230,5 +260,10 @@ def _values(style: Style, part: Part, known: Workload) -> dict[str, str]:
         "memory_request": f"{limit_mb // 2}Mi",
         "memory_limit": f"{limit_mb}Mi",
         "tolerations": json.dumps(part.tolerations),
+        "strategy": json.dumps({"type": "Recreate"} if part.claim else _ROLLING),
+        "mounts": json.dumps([{"name": "data", "mountPath": part.claim_path}] if part.claim else None),
+        "volumes": json.dumps(
+            [{"name": "data", "persistentVolumeClaim": {"claimName": part.claim}}] if part.claim else None
+        ),
         "node_selector": json.dumps(dict(part.node_selector)),
     }

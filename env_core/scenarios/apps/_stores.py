@@ -3,11 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from env_core.scenarios._app import CREDENTIAL, SETTING, Need, Workload
+from env_core.scenarios.apps._services import Setting, credential, upstream
+from env_core.world import Object
 
 POSTGRES_PORT = 5432
 REDIS_PORT = 6379
+
+
+def connection(
+    role: str, name: str, *, user: str, password: str, database: str, pool: int
+) -> dict[str, Setting]:
+    """Return the variables of a service that holds connections to a Postgres server and says so when it cannot."""
+    secret = f"{name}-credentials"
+    return {
+        "DB_HOST": upstream(name, role),
+        "DB_NAME": Setting(database),
+        "DB_POOL_SIZE": Setting(str(pool)),
+        "DB_USER": credential(user, secret, "username"),
+        "DB_PASSWORD": credential(password, secret, "password"),
+        "READINESS_DEPENDENCIES": Setting("true"),
+    }
+
+
+_BATCH: Final = ("DB_HOST", "DB_NAME", "DB_USER", "DB_PASSWORD")
+"""The variables of a batch run that connects once."""
+
+
+def environment(settings: Mapping[str, Setting]) -> list[Object]:
+    """Return the `env` of a batch run's container: literals, and references to the Secret."""
+    env: list[Object] = []
+    for variable in _BATCH:
+        setting = settings[variable]
+        if setting.kind == CREDENTIAL:
+            reference = {"name": setting.name, "key": setting.key}
+            env.append({"name": variable, "valueFrom": {"secretKeyRef": reference}})
+        else:
+            env.append({"name": variable, "value": setting.value})
+    return env
+
+
+def batch_needs(settings: Mapping[str, Setting]) -> tuple[Need, ...]:
+    """Return what a batch run with the `environment` of these settings needs."""
+    return tuple(
+        Need(
+            variable=variable, kind=settings[variable].kind, source="secrets" if settings[variable].kind == CREDENTIAL else "",
+            name=settings[variable].name, key=settings[variable].key, value=settings[variable].value, target=settings[variable].target,
+        )
+        for variable in _BATCH
+    )  # fmt: skip
 
 
 def postgres(

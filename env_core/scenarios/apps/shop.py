@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from env_core.cluster import Cluster
 from env_core.programs import _service_shop as products
 from env_core.programs._service_model import tags
 from env_core.scenarios import loader
-from env_core.scenarios._app import CREDENTIAL, SETTING, UPSTREAM, App, Base, Entry, Need, Workload
+from env_core.scenarios._app import App, Base, Entry, Workload
 from env_core.scenarios.apps import _history, _stores
 from env_core.scenarios.apps._services import (
     CONFIG,
@@ -20,6 +19,7 @@ from env_core.scenarios.apps._services import (
     Style,
     apply_service,
     credential,
+    isolate,
     literal,
     upstream,
     workload,
@@ -134,15 +134,9 @@ class _Shop:
         return upstream(self.style.url(self.name(role)), role, source)
 
     def _database(self, pool: int) -> dict[str, Setting]:
-        secret = f"{self.name('postgres')}-credentials"
-        return {
-            "DB_HOST": upstream(self.name("postgres"), "postgres"),
-            "DB_NAME": Setting(self.database_name),
-            "DB_POOL_SIZE": Setting(str(pool)),
-            "DB_USER": credential(self.database_user, secret, "username"),
-            "DB_PASSWORD": credential(self.password, secret, "password"),
-            "READINESS_DEPENDENCIES": Setting("true"),
-        }
+        return _stores.connection(
+            "postgres", self.name("postgres"), user=self.database_user, password=self.password, database=self.database_name, pool=pool,
+        )  # fmt: skip
 
     def _settings(self, role: str) -> dict[str, Setting]:
         name = self.name
@@ -206,25 +200,15 @@ class _Shop:
             "database": name("postgres"), "database_labels": json.dumps(self.labels("postgres")), "database_tag": "16.11-alpine",
             "database_user": self.database_user, "database_password": self.password, "database_name": self.database_name,
             "database_tolerations": json.dumps(tolerations), "database_node_selector": json.dumps(selector),
-            "connections_max": "100", "storage_class": variant.storage_class, "volume_size": "20Gi",
+            "database_args": json.dumps(["-c", "max_connections=100"]), "storage_class": variant.storage_class, "volume_size": "20Gi",
             "redis": name("redis"), "redis_labels": json.dumps(self.labels("redis")), "redis_tag": "7.4-alpine",
             "redis_password": self.redis_password, "payment": name("payment"), "provider_key": self.provider_key,
             "user": name("user"), "session_secret": self.session_secret, "gateway": name("gateway"), "search": name("search"),
             "ingress": self.style.named("edge"), "host": variant.host, "search_host": f"search.{variant.host.partition('.')[2]}",
             "reports": name("reports"), "reports_word": variant.words["reports"], "schedule": variant.schedule,
             "reports_labels": json.dumps(self.labels("reports")), "reports_tag": tags(products.REPORTS).present,
-            "batch_tolerations": json.dumps(self._pool("batch")[0]), "reports_env": json.dumps(self._reports_env()),
+            "batch_tolerations": json.dumps(self._pool("batch")[0]), "reports_env": json.dumps(_stores.environment(self._database(1))),
         }  # fmt: skip
-
-    def _reports_env(self) -> list[Object]:
-        env: list[Object] = []
-        for variable, setting in self._database(1).items():
-            if setting.kind == CREDENTIAL:
-                reference = {"name": setting.name, "key": setting.key}
-                env.append({"name": variable, "valueFrom": {"secretKeyRef": reference}})
-            else:
-                env.append({"name": variable, "value": setting.value})
-        return env
 
     def workloads(self) -> dict[str, Workload]:
         """Return what is known of every workload."""
@@ -238,16 +222,10 @@ class _Shop:
             role="redis", namespace=namespace, name=name("redis"), labels=self.labels("redis"), tag="7.4-alpine", password=self.redis_password,
         )  # fmt: skip
         known = tags(products.REPORTS)
-        secret = f"{name('postgres')}-credentials"
         found["reports"] = Workload(
             role="reports", namespace=namespace, name=name("reports"), resource="cronjobs.batch", container=self.variant.words["reports"],
             image=f"{self.style.prefix}/reports:{known.present}", labels=self.labels("reports"), replicas=0,
-            needs=(
-                Need(variable="DB_HOST", kind=UPSTREAM, source="", value=name("postgres"), target="postgres"),
-                Need(variable="DB_NAME", kind=SETTING, source="", value=self.database_name),
-                Need(variable="DB_USER", kind=CREDENTIAL, source="secrets", name=secret, key="username", value=self.database_user),
-                Need(variable="DB_PASSWORD", kind=CREDENTIAL, source="secrets", name=secret, key="password", value=self.password),
-            ),
+            needs=_stores.batch_needs(self._database(1)),
             working_set_bytes=48 << 20, peak_millis=100, earlier_tags=known.earlier, later_tags=known.later,
         )  # fmt: skip
         return found
@@ -279,26 +257,6 @@ _SERVICES: Final = (
 )  # fmt: skip
 
 
-def _allow(cluster: Cluster, shop: _Shop, known: Mapping[str, Workload]) -> None:
-    """Close the namespace and let in what each workload's callers need."""
-    client = cluster.client()
-    namespace = shop.variant.namespace
-    for manifest in loader.filled("apps/_parts/isolation.yaml", {"namespace": namespace}):
-        loader.create(client, manifest)
-    for role, callers in _CALLERS.items():
-        sources: list[Object] = [{"podSelector": {"matchLabels": shop.labels(caller)}} for caller in callers]
-        if role in _FROM_INGRESS:
-            spaces = {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}
-            pods = {"matchLabels": {"app.kubernetes.io/name": "traefik"}}
-            sources.append({"namespaceSelector": spaces, "podSelector": pods})
-        values = {
-            "name": shop.name(role), "namespace": namespace, "selector": json.dumps(shop.labels(role)), "callers": json.dumps(sources),
-            "container_port": str(known[role].container_port),
-        }  # fmt: skip
-        for manifest in loader.filled("apps/_parts/allow.yaml", values):
-            loader.create(client, manifest)
-
-
 def _build(number: int) -> Base:
     shop = _Shop(number)
     variant = shop.variant
@@ -306,11 +264,12 @@ def _build(number: int) -> Base:
     client = cluster.client()
     known = shop.workloads()
     loader.apply_filled(client, "apps/shop", shop.values())
+    loader.create_filled(client, "apps/_parts/postgres.yaml", shop.values())
     for role in _SERVICES:
         earlier = known[role].earlier_tags[0] if role in variant.released else ""
         apply_service(client, shop.style, shop.part(role, earlier))
     if variant.is_isolated:
-        _allow(cluster, shop, known)
+        isolate(client, known, _CALLERS, _FROM_INGRESS, shop.labels)
     wait_healthy(cluster, variant.namespace)
     _history.neighbour(cluster, *variant.neighbour)
     _history.mistype_once(cluster, variant.namespace, "busybox:1.73")
