@@ -81,6 +81,8 @@ class Workload:
     """Names of its PersistentVolumeClaims."""
     is_shared: bool = False
     """Whether other teams use it, too."""
+    source: str = ""
+    """namespace/name of the ConfigMap from which config-sync applies it; "" where nothing does."""
 
     @property
     def tag(self) -> str:
@@ -100,6 +102,8 @@ class Base:
     workloads: Mapping[str, Workload]
     """By role."""
     entries: tuple[Entry, ...]
+    managed: Mapping[str, Workload] = field(default_factory=dict)
+    """Workloads that are brought back to what their `source` declares, by role: not among `workloads`."""
 
     def entries_through(self, role: str) -> tuple[Entry, ...]:
         """Return the ways in that fail when a workload does."""

@@ -36,6 +36,11 @@ def _template(path: str) -> Template:
     return Template(files("env_core.scenarios").joinpath(path).read_text())
 
 
+def text_of(path: str, values: Mapping[str, str]) -> str:
+    """Return a file of `env_core/scenarios` with its `${placeholders}` filled; raises `KeyError` for one without a value."""
+    return _template(path).substitute(values)
+
+
 def filled(path: str, values: Mapping[str, str]) -> tuple[Object, ...]:
     """Return the objects of a YAML file of `env_core/scenarios` with its `${placeholders}` filled.
 
@@ -44,7 +49,7 @@ def filled(path: str, values: Mapping[str, str]) -> tuple[Object, ...]:
     Raises:
         KeyError: if a placeholder has no value.
     """
-    text = _template(path).substitute(values)
+    text = text_of(path, values)
     documents = yaml.load_all(text, Loader=yaml.CSafeLoader)
     return tuple(_without_nulls(document) for document in documents if document)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -193,16 +193,16 @@ def isolate(
     known: Mapping[str, Workload],
     callers: Mapping[str, Sequence[str]],
     from_ingress: Collection[str],
-    labels: Callable[[str], Mapping[str, str]],
+    labels: Mapping[str, Mapping[str, str]],
 ) -> None:
     """Close the workloads' namespace, but for DNS and what each workload's callers need.
 
-    `callers` are roles, and `labels` says by which labels a role's pods are known.
+    `callers` are roles, and `labels` says, by role, how its pods are known.
     """
     namespace = next(iter(known.values())).namespace
     loader.create_filled(client, f"{_PARTS}/isolation.yaml", {"namespace": namespace})
     for role, names in callers.items():
-        sources: list[Object] = [{"podSelector": {"matchLabels": dict(labels(name))}} for name in names]
+        sources: list[Object] = [{"podSelector": {"matchLabels": dict(labels[name])}} for name in names]
         if role in from_ingress:
             spaces = {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}
             pods = {"matchLabels": {"app.kubernetes.io/name": "traefik"}}

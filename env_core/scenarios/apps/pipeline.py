@@ -265,7 +265,9 @@ def _build(number: int) -> Base:
         earlier = known[role].earlier_tags[0] if role in variant.released else ""
         apply_service(client, pipeline.style, pipeline.part(role, earlier))
     if variant.is_isolated:
-        isolate(client, known, _CALLERS, ("ingest", "dashboard"), pipeline.labels)
+        isolate(
+            client, known, _CALLERS, ("ingest", "dashboard"), {role: pipeline.labels(role) for role in _PLAIN}
+        )
     wait_healthy(cluster, variant.namespace)
     _history.neighbour(cluster, *variant.neighbour)
     _history.mistype_once(cluster, variant.namespace, "postgres:16-alpin")

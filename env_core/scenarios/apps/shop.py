@@ -201,7 +201,8 @@ class _Shop:
             "database_user": self.database_user, "database_password": self.password, "database_name": self.database_name,
             "database_tolerations": json.dumps(tolerations), "database_node_selector": json.dumps(selector),
             "database_args": json.dumps(["-c", "max_connections=100"]), "storage_class": variant.storage_class, "volume_size": "20Gi",
-            "redis": name("redis"), "redis_labels": json.dumps(self.labels("redis")), "redis_tag": "7.4-alpine",
+            "redis": name("redis"), "redis_labels": json.dumps(self.labels("redis")),
+            "redis_own_labels": json.dumps({**self.labels("redis"), "app.kubernetes.io/part-of": "shop"}), "redis_tag": "7.4-alpine",
             "redis_password": self.redis_password, "payment": name("payment"), "provider_key": self.provider_key,
             "user": name("user"), "session_secret": self.session_secret, "gateway": name("gateway"), "search": name("search"),
             "ingress": self.style.named("edge"), "host": variant.host, "search_host": f"search.{variant.host.partition('.')[2]}",
@@ -264,12 +265,13 @@ def _build(number: int) -> Base:
     client = cluster.client()
     known = shop.workloads()
     loader.apply_filled(client, "apps/shop", shop.values())
-    loader.create_filled(client, "apps/_parts/postgres.yaml", shop.values())
+    for name in ("postgres", "redis"):
+        loader.create_filled(client, f"apps/_parts/{name}.yaml", shop.values())
     for role in _SERVICES:
         earlier = known[role].earlier_tags[0] if role in variant.released else ""
         apply_service(client, shop.style, shop.part(role, earlier))
     if variant.is_isolated:
-        isolate(client, known, _CALLERS, _FROM_INGRESS, shop.labels)
+        isolate(client, known, _CALLERS, _FROM_INGRESS, {role: shop.labels(role) for role in _PLAIN})
     wait_healthy(cluster, variant.namespace)
     _history.neighbour(cluster, *variant.neighbour)
     _history.mistype_once(cluster, variant.namespace, "busybox:1.73")
