@@ -6,12 +6,8 @@ pkg/kubelet/images/image_manager.go, 1.37; texts in tests/golden/kubelet/{event,
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from dataclasses import replace
-from typing import Final, NamedTuple
-=======
 from typing import Final
->>>>>>> main
 
 from env_core.node import dns, eviction, lifecycle, volumes
 from env_core.node import images as image_rules

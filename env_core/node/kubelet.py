@@ -212,7 +212,6 @@ class Kubelets:
         if node is not None:
             host.wake(next_phase_ms(node.relist_ms, host.now_ms), "sync", record.uid)
 
-<<<<<<< HEAD
     def hang(self, namespace: str, name: str, container: str) -> None:
         """Let a container's process hang: it accepts connections and never answers, until it is restarted.
 
@@ -230,20 +229,6 @@ class Kubelets:
         if found is not None:
             probes.unpark(host, record, found)
 
-    def _end_runs(self, pod: PodRecord) -> None:
-        host = self._host
-        for container in pod.containers:
-            run = host.runtime.run(pod.uid, container)
-            if run is not None and run.is_running(host.now_ms):
-                host.runtime.end(run, host.now_ms, 137, "Error")
-        if pod.sandbox is not None and pod.sandbox.is_ready:
-            host.runtime.release(pod.sandbox.address)
-
-    def _records(self, node: str) -> list[PodRecord]:
-        return [record for record in self._host.pods.values() if record.node == node]
-
-=======
->>>>>>> main
     # Waking
 
     def on_write(self, event: WatchEvent) -> None:
