@@ -21,6 +21,7 @@ from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.controllers import Controller, Key
 from env_core.controllers._model import CUSTOM_RESOURCES, Mapper
+from env_core.dataplane.forwarding import NetworkForwarder
 from env_core.dataplane.network import Network
 from env_core.dataplane.webhooks import WebhookCaller
 from env_core.discovery import discover
@@ -29,6 +30,7 @@ from env_core.observability.metrics import pod_and_node_metrics
 from env_core.observability.monitor import Monitor
 from env_core.programs import Run, Runtime
 from env_core.scheduler.cycle import Scheduler
+from env_core.shell.containers import Scripts
 from env_core.shell.inside import run_inside
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
@@ -93,6 +95,7 @@ class Cluster:
     __slots__ = (
         "_bound",
         "_components",
+        "_live",
         "kubelets",
         "loop",
         "network",
@@ -150,12 +153,15 @@ class Cluster:
         self.network.telemetry = monitor.answer
         self.server.views = self.kubelets.views
         self.server.webhooks = WebhookCaller(self.network)
+        self.server.forwarder = NetworkForwarder(self.network, self.kubelets.answer)
         self._components: dict[str, Component] = {}
         self._bound: dict[str, _Bound] = {}
         loop.bind("controller", self._reconcile)
         loop.bind("scheduler", self.scheduler.handle)
         loop.bind("kubelet", self.kubelets.handle)
         loop.bind("network", self.network.handle)
+        self._live = Scripts(network=self.network, runtime=self.runtime, loop=loop, state=state)
+        loop.bind("script", self._live.handle)
         store.subscriber = self._on_write
 
     # The World protocol

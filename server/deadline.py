@@ -7,7 +7,7 @@ import threading
 import time
 from types import FrameType
 
-_LOOK_S = 0.1
+_LOOK_S = 0.25
 _MAIN = threading.main_thread().ident
 
 
@@ -16,7 +16,11 @@ class DeadlineExceeded(BaseException):
 
 
 class _Watchdog:
-    """Looks at the clock from a thread of its own and rings the main thread, so that a step pays no system call."""
+    """Looks at the clock whenever the kernel's timer rings, so that a step pays no system call.
+
+    The timer is the kernel's and not a thread's: a thread could not run while a C function keeps the interpreter to itself, and
+    the long ones (`re`, `sorted`, big integers) look for signals or end.
+    """
 
     def __init__(self) -> None:
         self.due_s: float | None = None
@@ -26,19 +30,11 @@ class _Watchdog:
         """Begin to look, once."""
         if not self._is_running:
             self._is_running = True
-            signal.signal(signal.SIGALRM, self._ring)
-            threading.Thread(target=self._look, name="deadline", daemon=True).start()
+            signal.signal(signal.SIGALRM, self._look)
+            signal.siginterrupt(signal.SIGALRM, False)
+            signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
 
-    def _look(self) -> None:
-        assert _MAIN is not None
-        while True:
-            time.sleep(_LOOK_S)
-            due_s = self.due_s
-            if due_s is not None and time.monotonic() >= due_s:
-                signal.pthread_kill(_MAIN, signal.SIGALRM)
-
-    def _ring(self, _number: int, _frame: FrameType | None) -> None:
-        # The computation may have ended, and another begun, since the bell was pulled.
+    def _look(self, _number: int, _frame: FrameType | None) -> None:
         due_s = self.due_s
         if due_s is not None and time.monotonic() >= due_s:
             self.due_s = None
@@ -49,7 +45,7 @@ _watchdog = _Watchdog()
 
 
 class deadline:  # noqa: N801 - reads as the keyword that it is: `with deadline(seconds):`
-    """Give up on the body after so many seconds of wall time (and up to 0.1 s more); 0 sets no bound.
+    """Give up on the body after so many seconds of wall time (and up to 0.25 s more); 0 sets no bound.
 
     A signal reaches the main thread only, so elsewhere there is no bound. What the body was doing is left half
     done: drop it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import itertools
 import secrets
@@ -23,11 +24,17 @@ ENDED_MAX = 4_096
 RETRY_AFTER_S_MAX = 30
 
 
+def derived(token: str, purpose: str) -> str:
+    """Return what follows from an episode's token and does not give it away, in hexadecimal digits."""
+    return hmac.new(token.encode(), f"kubernetes {purpose}".encode(), hashlib.sha256).hexdigest()
+
+
 class Session:
     """One slot of the table. It has an episode once a reset has succeeded."""
 
     __slots__ = (
         "_changed",
+        "alias",
         "channel",
         "elapsed_ms",
         "environment",
@@ -53,6 +60,8 @@ class Session:
         self.environment = KubeEnvironment()
         self.episode_id = ""
         self.token = ""
+        self.alias = ""
+        """The name by which its Kubernetes API calls it: by the id alone, one could step and reset it."""
         self.latest: Frame | None = None
         self.holder: object | None = None
         """The connection that drives it; None for HTTP, and after a socket is lost."""
@@ -107,6 +116,7 @@ class SessionTable:
         self._sessions: dict[int, Session] = {}
         self._http: dict[str, Session] = {}
         self._by_id: dict[str, list[Session]] = {}
+        self._aliases: dict[str, Session] = {}
         self._ended: OrderedDict[str, str] = OrderedDict()
         self.refused = 0
         self.ended_idle = 0
@@ -223,6 +233,11 @@ class SessionTable:
         """Return the sessions with this id: at most one over HTTP, any number over WebSockets."""
         return tuple(self._by_id.get(episode_id, ()))
 
+    def known_as(self, name: str) -> tuple[Session, ...]:
+        """Return the session that has this alias, and those that have this id."""
+        found = self._aliases.get(name)
+        return (*(() if found is None else (found,)), *self.named(name))
+
     def by_token(self, episode_id: str, token: str) -> Session:
         """Return the session with this id and token.
 
@@ -251,12 +266,16 @@ class SessionTable:
     def _register(self, session: Session, episode_id: str, token: str) -> None:
         session.episode_id = episode_id
         session.token = token
+        session.alias = derived(token, "name")[:24]
+        self._aliases[session.alias] = session
         self._by_id.setdefault(episode_id, []).append(session)
         if session.channel == HTTP:
             self._http[episode_id] = session
         self._ended.pop(episode_id, None)
 
     def _unregister(self, session: Session) -> None:
+        self._aliases.pop(session.alias, None)
+        session.alias = ""
         held = self._by_id.get(session.episode_id)
         if held and session in held:
             held.remove(session)

@@ -140,6 +140,7 @@ def _whole_text(data: bytes) -> bytes | None:
 
 HEAD_BYTES_MAX = 65_536
 HEAD_S_MAX = 30.0
+BODY_S_MAX = 60.0
 _TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-type: text/plain; charset=utf-8\r\ncontent-length: 26\r\nconnection: close\r\n\r\n"
@@ -148,13 +149,14 @@ _TOO_LARGE = (
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP protocol over httptools, with a bound on how much and how long a client sends before the body.
+    """uvicorn's HTTP protocol over httptools, with a bound on how much a client sends before the body, and how long it takes.
 
-    Its parser keeps headers of any length, and waits for them for ever.
+    Its parser keeps headers of any length, and waits for them, and for the body, for ever.
     """
 
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
+    _body_timer: asyncio.TimerHandle | None = None
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the network."""
@@ -169,6 +171,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Note that the request's body, if any, comes next."""
         self._end_head()
+        self._body_timer = self.loop.call_later(BODY_S_MAX, self._give_up)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -179,11 +182,13 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Note that the next byte begins another request."""
         self._end_head()
+        self._end_body()
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let go of the timer."""
+        """Let go of the timers."""
         self._end_head()
+        self._end_body()
         super().connection_lost(exc)
 
     def _end_head(self) -> None:
@@ -192,7 +197,13 @@ class HttpProtocol(HttpToolsProtocol):
             self._head_timer.cancel()
             self._head_timer = None
 
+    def _end_body(self) -> None:
+        if self._body_timer is not None:
+            self._body_timer.cancel()
+            self._body_timer = None
+
     def _give_up(self) -> None:
         self._end_head()
+        self._end_body()
         if not self.transport.is_closing():
             self.transport.close()

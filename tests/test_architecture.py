@@ -13,7 +13,6 @@ LINES_MAX = 400
 LONGER: dict[str, str] = {
     "tests/controllers/script_kubelet.py": "the script of the recorder's kubelet, read beside the recordings as one table",
     "tests/controllers/flows.py": "replays the recorded flows: their actions stand in one list, as in the recordings",
-    "tests/node/world.py": "one world for every kubelet recording; its parts share one state",
     "tests/golden/normalise.py": "every normalisation stands in this one file, each with the sentence that allows it",
     "tests/exploits/test_tron_exploits.py": "the table of exploits, searched as one list when one is added",
 }

@@ -49,10 +49,15 @@ def kinds_of(definition: Object) -> tuple[Kind, ...]:
         "scope": definition["spec"]["scope"],
         "versions": definition["spec"]["versions"],
         "names": definition["status"]["acceptedNames"],
+        "conversion": _webhook_of(definition["spec"].get("conversion")),
         "isTerminating": conditions.is_true(definition, TERMINATING)
         or "deletionTimestamp" in definition["metadata"],
     }
     return _kinds(to_compact_json(said))
+
+
+def _webhook_of(conversion: Object | None) -> Object | None:
+    return conversion.get("webhook") if conversion and conversion.get("strategy") == "Webhook" else None
 
 
 @lru_cache(maxsize=256)
@@ -127,6 +132,8 @@ def _kind(said: Object, version: Object, strategy: Strategy, *, is_preferred: bo
         coerce=strategy.coerce,
         read=strategy.read,
         to_storage=strategy.to_storage if strategy.storage is not None else None,
+        conversion_client=said["conversion"],
+        storage_version="" if strategy.storage is None else strategy.storage.api_version,
         refuses_create=_REFUSAL if said["isTerminating"] else "",
         source="the CustomResourceDefinition in the store",
     )

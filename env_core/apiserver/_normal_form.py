@@ -16,6 +16,8 @@ from env_core.objects.quantity import QuantityError, canonical
 Normalizer = Callable[[Any], Any]
 
 _KEEP, _DROP_EMPTY, _DROP_NONE = 0, 1, 2
+_TELLING_EMPTY: Final = frozenset({("api/autoscaling/v2.HPAScalingRules", "policies")})
+"""Lists that are refused when they are empty, and have a default when they are not there."""
 _INT_LIMITS: Final = {"int32": 2**31, "int64": 2**63}
 
 
@@ -245,7 +247,9 @@ def _deferred(path: str) -> Normalizer:
     return normal
 
 
-def _mode(field: Field) -> int:
+def _mode(path: str, field: Field) -> int:
+    if (path, field.json) in _TELLING_EMPTY:
+        return _DROP_NONE
     if not field.omitempty and not field.omitzero:
         return _KEEP
     kind = field.type.kind
@@ -260,7 +264,7 @@ def _struct_normalizer(path: str) -> Normalizer:
     if struct.special:
         return _SPECIAL[struct.special]
     rank = {name: index for index, name in enumerate(struct.fields)}
-    plan = {name: (normalizer(field.type), _mode(field)) for name, field in struct.fields.items()}
+    plan = {name: (normalizer(field.type), _mode(path, field)) for name, field in struct.fields.items()}
     always = tuple(name for name, (_, mode) in plan.items() if mode == _KEEP)
     order = rank.__getitem__
 

@@ -9,6 +9,7 @@ from env_core.apiserver.admitting import admit_validating, attributes_of
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.managedfields.history import Write
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
+from env_core.apiserver.version_webhook import converted
 from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
@@ -154,6 +155,8 @@ def put(server: ApiServer, kind: Kind, body: Object, written: Write | None = Non
     """Store an object, in the version that is stored, and return it with its resourceVersion."""
     if kind.to_storage is None:
         return server.store.put(kind.resource, body, written)
+    if kind.conversion_client is not None:
+        body = converted(server, kind, (body,), kind.storage_version)[0]
     return server.view(kind, server.store.put(kind.resource, kind.to_storage(body), written))
 
 

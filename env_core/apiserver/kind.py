@@ -216,6 +216,10 @@ class Kind:
     """From an object as it is stored, maybe in another version, to one of this version."""
     to_storage: Callable[[Object], Object] | None = None
     """From an object of this version to the one that is stored; None when that is the same."""
+    conversion_client: Object | None = None
+    """The webhook that brings objects from one version into another; None where only the version's name differs."""
+    storage_version: str = ""
+    """The apiVersion that objects are stored in, when that is another one."""
     refuses_create: str = ""
     """Why no object may be created any more."""
     is_other_version: bool = False

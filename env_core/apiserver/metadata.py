@@ -155,7 +155,9 @@ def _owner_problems(owners: Sequence[Object], field: str) -> list[Problem]:
         path = f"{field}[{index}]"
         version = owner.get("apiVersion") or ""
         group, _, short = version.rpartition("/")
-        if not short or version.count("/") > 1:
+        if not version:
+            found.append(required(f"{path}.apiVersion", "must not be empty"))
+        elif not short or version.count("/") > 1:
             found.append(invalid(f"{path}.apiVersion", version, "version must not be empty"))
         found += [
             required(f"{path}.{key}", "must not be empty")

@@ -36,6 +36,8 @@ class Attributes(NamedTuple):
     streams: Streams
     now_ms: int
     server: ApiServer | None = None
+    is_again: bool = False
+    """Whether the mutating plugins look at the write a second time, because a webhook or policy changed it."""
 
 
 Mutate = Callable[[Attributes], Object]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from env_core.apiserver import errors, paging, podlogs
 from env_core.apiserver.kind import DEFAULT_FIELD_LABELS, Kind
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
+from env_core.apiserver.version_webhook import converted
 from env_core.objects import selectors
 from env_core.objects.problems import quoted
 from env_core.world import Object
@@ -36,7 +37,9 @@ def found(server: ApiServer, request: ApiRequest, kind: Kind) -> Object | None:
         return next(
             (each for each in kind.computed(server.store) if each["metadata"]["name"] == request.name), None
         )
-    return obj if obj is None or kind.read is None else kind.read(obj)
+    if obj is None or kind.read is None:
+        return obj
+    return kind.read(converted(server, kind, (obj,))[0])
 
 
 def get(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
@@ -52,8 +55,6 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         raise no_subresource(request, kind)
     if subresource == "log":
         podlogs.check_options(request)
-    if subresource == "proxy" and kind.resource == "services":
-        _check_endpoints(server, request)
     if request.options.resource_version:
         paging.check_not_future(server.store, paging.version_of(request.options.resource_version))
     obj = server.view(kind, existing(server, request, kind))
@@ -64,17 +65,6 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     if subresource == "log":
         return podlogs.answer(server, obj, request)
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
-
-
-def _check_endpoints(server: ApiServer, request: ApiRequest) -> None:
-    """Raise ServiceUnavailable for a service that has no endpoint to proxy to, or is not there.
-
-    Source: tests/golden/l2/facts/errors.jsonl.gz (ids get-proxy-svc).
-    """
-    slices = server.store.indexed("service", f"{request.namespace}/{request.name}")
-    if not any(endpoint.get("addresses") for each in slices for endpoint in each.get("endpoints") or ()):
-        text = f"no endpoints available for service {quoted(request.name)}"
-        raise errors.StatusError(errors.status(503, "ServiceUnavailable", text))
 
 
 def no_subresource(request: ApiRequest, kind: Kind) -> errors.StatusError:
@@ -119,7 +109,7 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     matches = matcher(kind, options.label_selector, options.field_selector)
     items, revision, page = _as_asked(server, kind, namespace, options)
     if kind.read is not None:
-        items = [kind.read(item) for item in items]
+        items = [kind.read(item) for item in converted(server, kind, items)]
     if matches is not None:
         items = [item for item in items if matches(item)]
     view = server.views.get(kind.resource)

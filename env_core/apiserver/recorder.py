@@ -99,8 +99,9 @@ class EventRecorder:
                 "count": seen.times,
                 "type": kind,
                 "eventTime": None,
-                "reportingComponent": self._component,
-                "reportingInstance": self._host,
+                # Events that stand for several have no reporter (probe-varying-output).
+                "reportingComponent": "" if local == COMBINED else self._component,
+                "reportingInstance": "" if local == COMBINED else self._host,
             },
         )
 

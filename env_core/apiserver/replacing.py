@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from env_core.apiserver import errors, reading
+from env_core.apiserver._storage_form import as_stored
 from env_core.apiserver.admitting import admit, admit_part, admit_validating, attributes_of
 from env_core.apiserver.deleting import stored
 from env_core.apiserver.kind import Kind
@@ -13,7 +16,10 @@ from env_core.apiserver.managedfields.managers import Managed, same_fields
 from env_core.apiserver.metadata import validate_object_meta_update
 from env_core.apiserver.paging import uint_problem
 from env_core.apiserver.request import ApiRequest, ApiResponse
+from env_core.apiserver.schema import GoType, schema_for, struct_named
 from env_core.apiserver.tracking import dry_run_answer, given_by, managed_now, write_of
+from env_core.objects import gojson
+from env_core.objects.fieldpath import FieldPathError, parse_path
 from env_core.objects.problems import Problem
 from env_core.world import Object
 
@@ -76,21 +82,25 @@ def replace(
             body["metadata"], old_metadata, has_free_finalizers=kind.has_free_finalizers
         )
         problems += kind.validate(body) if kind.validate_update is None else kind.validate_update(body, old)
-        refuse(kind, body, problems)
+        refuse(kind, body, problems, request.body)
         if request.subresource == "scale":
             admit_part(server, request, kind, reading.scale_of(kind, old), reading.scale_of(kind, body))
         else:
-            admit_validating(server, attributes_of(server, request, kind, "UPDATE", body, old), body)
-    all_warnings = warnings
-    if request.subresource == "":
-        all_warnings = (*warnings, *_update_warnings(kind, body, old))
+            if request.subresource == "":
+                warnings = (*warnings, *_update_warnings(kind, body, old))
+            try:
+                admit_validating(server, attributes_of(server, request, kind, "UPDATE", body, old), body)
+            except errors.StatusError as error:
+                if not warnings:
+                    raise
+                return ApiResponse(error.code, error.status, warnings)
     written = write_of(server, request, kind, sent, given) if managed is None else settled(kind, managed)
     if request.options.dry_run:
         written.follow(
             server.store.written(kind.resource, old_metadata.get("namespace", ""), request.name), old
         )
-        return dry_run_answer(request, 200, body, all_warnings, written)
-    return ApiResponse(200, server.view(kind, stored(server, kind, body, written)), all_warnings)
+        return dry_run_answer(request, 200, body, warnings, written)
+    return ApiResponse(200, server.view(kind, stored(server, kind, body, written)), warnings)
 
 
 def _changes_managers(
@@ -186,7 +196,7 @@ def _spec_write(
         admitted = admit(server, attributes)
         if admitted is not body:
             body = kind.default(admitted)
-    body = kind.prepare_update(body, old)
+    body = as_stored(kind, kind.prepare_update(body, old))
     is_as_sent = body is sent
     is_counted = kind.has_counted_annotations and body["metadata"].get("annotations") != old_metadata.get(
         "annotations"
@@ -234,7 +244,47 @@ def without_status(body: Object) -> Object:
     return {key: value for key, value in body.items() if key != "status"}
 
 
-def refuse(kind: Kind, body: Object, problems: list[Problem]) -> None:
-    """Raise Invalid if there are problems."""
+def refuse(kind: Kind, body: Object, problems: list[Problem], sent: Any = None) -> None:
+    """Raise Invalid if there are problems. Messages show what `sent`, the request's body, has empty as empty."""
     if problems:
-        raise errors.invalid(kind.group, kind.kind, body["metadata"].get("name", ""), problems)
+        shown = [
+            _as_sent(problem, kind, sent) if problem.shown == "null" else problem for problem in problems
+        ]
+        raise errors.invalid(kind.group, kind.kind, body["metadata"].get("name", ""), shown)
+
+
+def _as_sent(problem: Problem, kind: Kind, sent: Any) -> Problem:
+    """Return a problem of a field that is not set, as Go shows it where the client sent an empty list or map.
+
+    Objects in normal form have no empty fields. Source: tests/golden/l0/validation (spec.template.metadata.labels = {}).
+    """
+    struct = schema_for(kind.group, kind.version, kind.kind)
+    if isinstance(sent, (str, bytes)) and gojson.is_json(sent):
+        sent = gojson.plain(gojson.read(sent))
+    try:
+        path = parse_path(problem.field)
+    except FieldPathError:
+        return problem
+    if struct is None or not isinstance(sent, dict):
+        return problem
+    shown = _empty_at(sent, GoType("struct", "", ref=struct.path), path)
+    return dataclasses.replace(problem, shown=shown) if shown else problem
+
+
+def _empty_at(value: Any, type_: GoType, path: Sequence[str | int]) -> str:
+    """Return how Go shows the empty list or map at a path, "" for anything else; a path into an empty list shows the list."""
+    while type_.kind == "ptr" and type_.element is not None:
+        type_ = type_.element
+    if value == [] and type_.kind == "slice":
+        return "[]"
+    if not path:
+        return "{}" if value == {} and type_.kind == "map" else ""
+    key, *rest = path
+    inner: GoType | None = type_.element
+    if type_.kind == "struct":
+        field = struct_named(type_.ref).fields.get(str(key))
+        inner = None if field is None else field.type
+    try:
+        return _empty_at(value[key], inner, rest) if inner is not None else ""
+    except (LookupError, TypeError):
+        return ""

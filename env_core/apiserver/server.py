@@ -13,11 +13,13 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.policies.calls import Caller
+from env_core.apiserver.proxying import Forwarder
 from env_core.apiserver.rbacview import RbacView
 from env_core.apiserver.registry import Registry, ServedKinds
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
 from env_core.apiserver.store import Store
 from env_core.apiserver.tracking import with_trackers
+from env_core.apiserver.version_webhook import converted
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
 from env_core.world import Object, Output
@@ -74,6 +76,7 @@ class ApiServer:
         "audit",
         "authorizer",
         "backend",
+        "forwarder",
         "loop",
         "metrics",
         "registry",
@@ -111,6 +114,7 @@ class ApiServer:
         self.metrics: Callable[[str, str], list[Object]] = lambda _resource, _namespace: []
         self.remarks = Remarks()
         self.webhooks: Caller | None = None
+        self.forwarder: Forwarder | None = None
         self.views: Mapping[str, Callable[[Object, int], Object]] = {}
         self.tokens: Mapping[str, Identity] = {}
 
@@ -180,6 +184,6 @@ class ApiServer:
     def view(self, kind: Kind, obj: Object) -> Object:
         """Return an object as clients see it now: what is computed at read (heartbeats, leases) filled in."""
         if kind.read is not None:
-            obj = kind.read(obj)
+            obj = kind.read(converted(self, kind, (obj,))[0])
         view = self.views.get(kind.resource)
         return obj if view is None else view(obj, self.loop.now_ms)

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from env_core.apiserver import errors, patching, reading
+from env_core.apiserver._storage_form import as_stored
 from env_core.apiserver.admitting import admit, admit_validating, attributes_of
 from env_core.apiserver.applypatch import merged_by_apply, scaled_by_apply
 from env_core.apiserver.decoding import decode_as, decode_body
 from env_core.apiserver.deleting import delete, delete_collection, put
 from env_core.apiserver.kind import Kind
-from env_core.apiserver.managedfields.history import settled
+from env_core.apiserver.managedfields.history import Write, settled
 from env_core.apiserver.managedfields.managers import Managed
 from env_core.apiserver.metadata import GENERATED_NAME_LENGTH_MAX, validate_object_meta
 from env_core.apiserver.partial import update_scale, write_part
+from env_core.apiserver.plugin import Attributes
 from env_core.apiserver.podwrites import POD_SUBRESOURCES
 from env_core.apiserver.replacing import UNWRITABLE, check_name, refuse, replace, without_status
 from env_core.apiserver.request import APPLY_PATCH, ApiRequest, ApiResponse
@@ -132,21 +134,40 @@ def _created(
         body = without_status(body)
     body = kind.prepare_create(body)
     check_metadata(kind, body)
-    refuse(kind, body, [*_meta_problems(kind, body), *kind.validate(body)])
+    refuse(kind, body, [*_meta_problems(kind, body), *kind.validate(body)], request.body)
+    # What there is to say about a valid object comes with what admission says to it.
+    all_warnings = (*warnings, *kind.warnings(body))
+    try:
+        return _admitted(server, request, kind, attributes, body, written, all_warnings)
+    except errors.StatusError as error:
+        if not all_warnings:
+            raise
+        return ApiResponse(error.code, error.status, all_warnings)
+
+
+def _admitted(
+    server: ApiServer,
+    request: ApiRequest,
+    kind: Kind,
+    attributes: Attributes,
+    body: Object,
+    written: Write,
+    warnings: tuple[str, ...],
+) -> ApiResponse:
+    """Store a new object that is valid, unless admission refuses it or it is there already."""
     admit_validating(server, attributes, body)
     # Reading from storage defaults again: what validation did not see may still be filled in.
-    body = kind.default(body)
+    body = kind.default(as_stored(kind, body))
     name = body["metadata"]["name"]
-    existing = server.store.get(kind.resource, namespace, name)
+    existing = server.store.get(kind.resource, body["metadata"].get("namespace", ""), name)
     if existing is not None:
         is_going = "deletionTimestamp" in existing["metadata"]
         raise errors.already_exists(
             kind.group, kind.plural, name, "object is being deleted: " if is_going else ""
         )
-    all_warnings = (*warnings, *kind.warnings(body))
     if request.options.dry_run:
-        return dry_run_answer(request, 201, body, all_warnings, written)
-    return ApiResponse(201, put(server, kind, body, written), all_warnings)
+        return dry_run_answer(request, 201, body, warnings, written)
+    return ApiResponse(201, put(server, kind, body, written), warnings)
 
 
 def _new_metadata(server: ApiServer, kind: Kind, metadata: Object) -> Object:

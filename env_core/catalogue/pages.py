@@ -31,20 +31,30 @@ where every file names its version); the tests replay them and state how many ma
 - **Heartbeats are computed when read.** Lease renewals and node heartbeats never raise a resourceVersion while the node is well.
 - **Images are declarations.** What the simulated registries hold is in the catalogue; any other image fails to pull.
 - **Prose is our own.** Help texts and `explain` have the real usage lines, flags, fields and types, with few words of ours between them.
-- **Nothing interactive.** `edit`, `attach`, `exec -it`, `port-forward`, `proxy` and `cp` are refused with a text that says what to use.
+- **No terminal in the native kubectl.** `edit` opens what `KUBE_EDITOR` or `EDITOR` names, as a program of the shell; `attach` shows
+  what is printed and takes no keys; `exec -i` hands over what is piped in; `port-forward`, `proxy` and copying by `cp` are refused
+  with a text that says what to use. Clients of the REST interface have them all.
 - **Bounds.** A shell line, its output and its virtual time are bounded; a watch ends at its time limit.
 
 ## Not simulated
 
 - Server-side apply works on objects, their status and scale, not on `resize` and `ephemeralcontainers`; managers in another API
   version than the one served are compared in that one.
-- Webhooks and admission policies are stored and never called; no CEL is compiled or run.
-- CustomResourceDefinitions are stored and established by nobody: the resources that they define are not served.
-- Each API group is served in one version, the one in the catalogue; there is no conversion between versions.
-- List continue tokens are positions, not snapshots: objects written between two pages show.
-- Pod Security acts by `enforce` alone; its warnings and audit annotations, and pinned versions of the policies, are not simulated.
-- Status writes pass no admission plugin.
-- Only RBAC authorises; the node authorizer's graph is not simulated. Tokens are not signed.
+- Calls of webhooks (admission and conversion) take no time; only their time-outs count. `namespaceSelector`s and match
+  conditions act, side effects of backends do not exist.
+- The cost of CEL is counted while expressions run; what a validation rule of a CustomResourceDefinition may cost at most is not
+  estimated when the definition is created. Schemas of custom resources do not reach the mutations of admission policies beyond how
+  their lists and maps merge.
+- Built-in groups are served in the versions of the catalogue; of these only events, autoscalers and custom resources have
+  several, which are converted.
+- Old versions of objects are kept for a bounded number of writes, not for a time: a continue token or a watch from before them is
+  told 410, whatever etcd's compaction and the watch cache of a real server would still have.
+- Pod Security looks at the newest version of its levels, whatever version a namespace's labels pin.
+- Status writes pass no mutating admission plugin.
+- RBAC authorises, the node authorizer only by the objects that a node's pods name; tokens are not signed.
+- Proxied requests (services, pods, nodes) are answered at once, without the latency of what answers; protocols other than HTTP are
+  not upgraded. Of a kubelet's own API, health, pods and container logs are there.
+- Groups that an APIService puts behind a service are passed on; discovery lists them as stale, as nobody asks their backends.
 - Kubernetes walks some Go maps in random order; wherever that shows, the order here is alphabetical.
 """
 

@@ -29,7 +29,15 @@ from env_core.cel._types import (
 )
 from env_core.cel._types import DYN_TYPE as DYN
 from env_core.cel._values import CelError, LazyMap, optional
-from env_core.cel.program import CompileProblem, Outcome, Program, checked_type, compile_expression, uses
+from env_core.cel.program import (
+    CompileProblem,
+    Outcome,
+    Program,
+    checked_type,
+    compile_expression,
+    misnamed,
+    uses,
+)
 
 __all__ = [
     "BOOL",
@@ -53,6 +61,7 @@ __all__ = [
     "escaped",
     "list_of",
     "map_of",
+    "misnamed",
     "optional",
     "optional_of",
     "read_duration",

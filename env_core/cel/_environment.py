@@ -5,7 +5,7 @@ Source: k8s.io/apiserver v0.37 pkg/cel/environment/base.go for which libraries K
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -19,6 +19,40 @@ Fields = Mapping[str, Type]
 """The fields of an object type."""
 
 
+PATCH_OBJECT = "Object"
+PATCH_OPERATION = "JSONPatch"
+
+
+class _AnyFields(Mapping[str, Type]):
+    """The fields of objects without a schema: each there, of no known type.
+
+    Source: k8s.io/apiserver v0.37 pkg/cel/mutation/typeresolver.go.
+    """
+
+    def __getitem__(self, _name: str) -> Type:
+        return _types.DYN_TYPE
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+_ANY_FIELDS = _AnyFields()
+_PATCH_FIELDS: Fields = {
+    "op": _types.STRING,
+    "path": _types.STRING,
+    "from": _types.STRING,
+    "value": _types.DYN_TYPE,
+}
+
+
+def is_patch_type(name: str) -> bool:
+    """Whether a name is one of the types that patches are made of."""
+    return name in (PATCH_OBJECT, PATCH_OPERATION) or name.startswith(f"{PATCH_OBJECT}.")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
     """The names that an expression may use.
@@ -30,11 +64,15 @@ class Environment:
     variables: Mapping[str, Type]
     objects: Mapping[str, Fields] = field(default_factory=dict)
     is_new: bool = False
+    has_patches: bool = False
+    """Whether an expression may make patches: objects of the types `Object`, `Object.…` and `JSONPatch`."""
 
     def function(self, name: str) -> Function | None:
         """Return a function by its name."""
         name = name.removeprefix(".")
         if self.is_new and name in _stored_only():
+            return None
+        if name.startswith("jsonpatch.") and not self.has_patches:
             return None
         return functions().get(name)
 
@@ -47,19 +85,23 @@ class Environment:
         named = _type_names().get(name)
         if named is not None:
             return _types.type_of_type(named), named
-        if name in self.objects:
+        if name in self.objects or (self.has_patches and is_patch_type(name)):
             return _types.type_of_type(_types.struct(name)), _types.struct(name)
         return None
 
     def fields(self, name: str) -> Fields | None:
         """Return the fields of an object type."""
+        if self.has_patches and is_patch_type(name):
+            return _PATCH_FIELDS if name == PATCH_OPERATION else _ANY_FIELDS
         return self.objects.get(name)
 
     def with_variables(
         self, more: Mapping[str, Type], objects: Mapping[str, Fields] | None = None
     ) -> Environment:
         """Return an environment with more names."""
-        return Environment({**self.variables, **more}, {**self.objects, **(objects or {})}, self.is_new)
+        return Environment(
+            {**self.variables, **more}, {**self.objects, **(objects or {})}, self.is_new, self.has_patches
+        )
 
 
 @lru_cache(maxsize=1)

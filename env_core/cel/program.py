@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from env_core.cel._ast import Ident, Node, walk
+from env_core.cel._ast import Ident, Literal, Message, Node, children, walk
 from env_core.cel._checker import check
-from env_core.cel._environment import Environment
+from env_core.cel._environment import PATCH_OPERATION, Environment
 from env_core.cel._frame import CostExceeded, Frame, Run
 from env_core.cel._parser import parse
 from env_core.cel._planner import PlanProblem, plan
@@ -17,6 +17,7 @@ from env_core.cel._source import Issues
 from env_core.cel._types import Type
 from env_core.cel._validators import validate
 from env_core.cel._values import CelError
+from env_core.objects.problems import quoted
 
 CALL_LIMIT: Final = 1_000_000
 """What one evaluation may cost.
@@ -103,6 +104,35 @@ def uses(text: str, name: str) -> bool:
     """Whether an expression speaks of a variable; one that is malformed speaks of none."""
     node, issues = parse(text)
     return not issues and any(isinstance(each, Ident) and each.name == name for each in walk(node))
+
+
+@lru_cache(maxsize=256)
+def misnamed(text: str) -> str:
+    """Return what is wrong with the types of an expression's objects, "" if each is named after the field that it is in.
+
+    Source: k8s.io/apiserver v0.37 pkg/cel/mutation/dynamic/objects.go CheckTypeNamesMatchFieldPathNames, which looks at
+    the value; here the literals are looked at.
+    """
+    node, issues = parse(text)
+    if issues:
+        return ""
+    return "\n".join(dict.fromkeys(_misnamed(node, "")))
+
+
+def _misnamed(node: Node, wanted: str) -> Iterator[str]:
+    if not isinstance(node, Message):
+        for child in children(node):
+            yield from _misnamed(child, wanted)
+        return
+    name = node.name.removeprefix(".")
+    if wanted and name != wanted:
+        yield (
+            f"unexpected type name {quoted(name)}, expected {quoted(wanted)}, "
+            "which matches field name path from root Object type"
+        )
+    for entry in node.entries:
+        inner = f"{wanted or name}.{entry.key.value}" if isinstance(entry.key, Literal) else wanted
+        yield from _misnamed(entry.value, "" if name == PATCH_OPERATION else inner)
 
 
 def _checked(text: str, environment: Environment) -> tuple[Node, Issues]:

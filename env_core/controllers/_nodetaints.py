@@ -31,6 +31,11 @@ _BY_CONDITION = (
 _SCHEDULING_KEYS = frozenset((UNSCHEDULABLE, *(key for _, _, key in _BY_CONDITION)))
 
 
+def is_wholly_down(nodes: Sequence[Object]) -> bool:
+    """Say whether there are nodes and none of them is ready."""
+    return bool(nodes) and not any(conditions.is_true(node, "Ready") for node in nodes)
+
+
 def evicting(nodes: Sequence[Object]) -> frozenset[str]:
     """Return the names of the unready nodes whose pods are to be driven out.
 
@@ -45,7 +50,7 @@ def evicting(nodes: Sequence[Object]) -> frozenset[str]:
         zone: [node for node in members if not conditions.is_true(node, "Ready")]
         for zone, members in zones.items()
     }
-    if all(len(unready[zone]) == len(members) for zone, members in zones.items()):
+    if is_wholly_down(nodes):
         return frozenset()
     names: list[str] = []
     for zone, members in zones.items():

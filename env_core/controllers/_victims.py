@@ -25,7 +25,7 @@ class _Rank(NamedTuple):
     """What decides about one pod, read once."""
 
     pod: Object
-    uid: str
+    drawn: str
     is_assigned: bool
     phase: int
     is_ready: bool
@@ -50,6 +50,11 @@ def victims_first(pods: Sequence[Object], neighbours: Sequence[int], now_ms: int
     return [rank.pod for rank in go_sorted(ranks, less)]
 
 
+def drawn(pod: Object) -> str:
+    """Return what decides between pods of about one age: the uid, which is drawn."""
+    return meta.uid(pod)
+
+
 def _rank(pod: Object, neighbours: int) -> _Rank:
     status = pod.get("status") or {}
     ready = conditions.find(status.get("conditions"), "Ready")
@@ -57,7 +62,7 @@ def _rank(pod: Object, neighbours: int) -> _Rank:
     restarts, sidecar_restarts = _restarts(pod, status)
     return _Rank(
         pod,
-        meta.uid(pod),
+        drawn(pod),
         bool(pod["spec"].get("nodeName")),
         _PHASE_ORDER.get(status.get("phase") or "", 0),
         is_ready,
@@ -122,7 +127,7 @@ def _is_younger(left: _Rank, right: _Rank, left_ms: int, right_ms: int, now_ms: 
     if not left_ms or not right_ms:
         return not left_ms or left_ms > right_ms
     difference = _magnitude(now_ms - left_ms) - _magnitude(now_ms - right_ms)
-    return left.uid < right.uid if difference == 0 else difference < 0
+    return left.drawn < right.drawn if difference == 0 else difference < 0
 
 
 def _magnitude(age_ms: int) -> int:

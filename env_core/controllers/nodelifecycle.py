@@ -35,6 +35,8 @@ MONITOR_MS = 5_000
 _WATCHED = ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready")
 _KNOWN = "known"
 _CHECKS = "heartbeat-checks"
+_DISRUPTION, _RESUME = "disruption", "resume"
+_NOT_YET = -1
 
 
 def _of_lease(lease: Object, _component: Component) -> Iterable[Key]:
@@ -50,14 +52,13 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
         if uid is not None:
             _node_event(component, key.name, uid, "RemovingNode", f"Removing Node {key.name} from Controller")
             # One node less may mean that all that are left are down, or that they are not.
-            _judge_all(component)
+            return _judge_all(component)
         return None
     if key.name not in known:
         uid = known[key.name] = node["metadata"]["uid"]
         _node_event(component, key.name, uid, "RegisteredNode", f"Registered Node {key.name} in Controller")
-    requeue = _watch_heartbeat(component, node)
-    _judge_all(component)
-    return requeue
+    wishes = (_watch_heartbeat(component, node), _judge_all(component))
+    return min((wish for wish in wishes if wish is not None), key=lambda wish: wish.after_ms, default=None)
 
 
 def _node_event(component: Component, name: str, uid: str, reason: str, text: str) -> None:
@@ -65,12 +66,37 @@ def _node_event(component: Component, name: str, uid: str, reason: str, text: st
     component.recorder.event(reference, "Normal", reason, f"Node {name} event: {text}")
 
 
-def _judge_all(component: Component) -> None:
+def _judge_all(component: Component) -> Requeue | None:
     """Bring the taints of every node up to date: one node's state decides what another's mean."""
     nodes = component.cache.list(NODES)
-    evicting = _nodetaints.evicting(nodes)
+    wait_ms = _disruption_ms(component, nodes)
+    evicting = _nodetaints.evicting(nodes) if not wait_ms else frozenset()
     for node in nodes:
         _nodetaints.apply(component, node, is_evicting=node["metadata"]["name"] in evicting)
+    return Requeue(wait_ms) if wait_ms else None
+
+
+def _disruption_ms(component: Component, nodes: Sequence[Object]) -> int:
+    """Return for how long after a time without any ready node nothing is driven out; 0 for no longer.
+
+    A look at all nodes finds that some are ready again, and the next one begins with what is still down.
+
+    Source: node_lifecycle_controller.go handleDisruption; tests/golden/l2/flows (node-all-down).
+    """
+    table = component.table(_DISRUPTION)
+    if _nodetaints.is_wholly_down(nodes):
+        table[_RESUME] = _NOT_YET
+        return 0
+    resume_ms: int | None = table.get(_RESUME)
+    if resume_ms is None:
+        return 0
+    now_ms = component.now_ms
+    if resume_ms == _NOT_YET:
+        resume_ms = table[_RESUME] = -(-now_ms // MONITOR_MS) * MONITOR_MS + MONITOR_MS
+    if now_ms < resume_ms:
+        return resume_ms - now_ms
+    table.pop(_RESUME)
+    return 0
 
 
 def _watch_heartbeat(component: Component, node: Object) -> Requeue | None:

@@ -33,6 +33,8 @@ DNS_TRY_MS: Final = 5_000
 CONNECT_TIMEOUT_MS: Final = 130_000
 """How long Linux repeats SYN packets before it gives up (tcp_syn_retries 6)."""
 ARP_TIMEOUT_MS: Final = 3_060
+NO_NEIGHBOUR: Final = "arp"
+"""What becomes of a ping to an address of one's own network that nobody has: the place itself says that it is not reached."""
 INGRESS_PORTS: Final = (80, 8080)
 _LOCAL_NETWORKS: Final = ("10.244.", "10.42.", "10.0.")
 """Networks whose unused addresses no neighbour answers for: pods and nodes."""
@@ -215,7 +217,7 @@ class Connector:
             return "" if self._may_connect(source, address, pod, 0, "ICMP") else TIMEOUT
         if address in self._nodes:
             return "" if self._may_connect(source, address, None, 0, "ICMP") else TIMEOUT
-        return UNREACHABLE if address.startswith(_LOCAL_NETWORKS) else TIMEOUT
+        return NO_NEIGHBOUR if address.startswith(_LOCAL_NETWORKS) else TIMEOUT
 
     def connect(self, source: Source, address: str, port: int, protocol: str = "TCP") -> Connection:
         """Open a connection to an address: a Service's, a pod's, a node's or the place's own."""

@@ -18,6 +18,9 @@ from env_core.programs import (
     RESET,
     TIMEOUT,
     UNREACHABLE,
+    Container,
+    Launch,
+    Program,
     Reply,
     Request,
     Run,
@@ -100,7 +103,19 @@ class Network(Resolver):
     ) -> Reply:
         """Connect to an address and send a request."""
         connection = self.connect(source, address, port)
-        return self.exchange(connection, request, self._loop.now_ms if at_ms is None else at_ms)
+        reply = self.exchange(connection, request, self._loop.now_ms if at_ms is None else at_ms)
+        if reply.failure and (not reply.detail or connection.address != address):
+            # The caller knows the address that it dialled, not the one behind the Service.
+            return replace(reply, detail=f"{reply.detail.partition(' ')[0] or 'read'} {address}")
+        return reply
+
+    def settled(self, pod: Object, program: Program, container: Container, launch: Launch) -> Launch:
+        """Return what a program does at its start: as declared, or by what its container reaches."""
+        if program.starts is None or launch.create_error:
+            return launch
+        run = Run(container=container, container_id="", program=program.name, launch=launch)
+        upstream = _Upstream(self, run, pod, self._loop.now_ms)
+        return program.starts(container, launch, upstream)
 
     def exchange(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         """Send a request over a connection (or tell why there is none)."""
@@ -108,7 +123,7 @@ class Network(Resolver):
         if failure:
             if failure == TIMEOUT:
                 latency_ms = request.timeout_ms or CONNECT_TIMEOUT_MS
-            elif failure == UNREACHABLE:
+            elif failure == UNREACHABLE and connection.address not in self._rejected:
                 latency_ms = ARP_TIMEOUT_MS
                 if request.timeout_ms and request.timeout_ms < latency_ms:
                     failure, latency_ms = TIMEOUT, request.timeout_ms
@@ -190,6 +205,9 @@ class Network(Resolver):
             self._fill(run)
         if served.log:
             self._runtime.log(run, served.log)
+        if served.ends is not None:
+            self._runtime.end(run, at_ms + reply.latency_ms, served.ends, "Error")
+            self._loop.wake(at_ms + reply.latency_ms, "kubelet", ("run", container.pod_uid, container.name))
         extra_ms = stretched_ms(served.cpu_ms, container.cpu_limit_millis) if served.cpu_ms else 0
         if extra_ms or (reply.failure and not reply.detail):
             reply = Reply(
@@ -290,7 +308,9 @@ class _Upstream:
     def source(self) -> Source | None:
         """Return the container's place."""
         if self._source is None and self._pod is not None:
-            self._source = self._network._source_at(self._pod)
+            self._source = self._network._source_at(self._pod) or _source_of(
+                self._pod, self.run.container.pod_ip
+            )
         return self._source
 
     def request(self, host: str, port: int, request: Request) -> Reply:
@@ -302,6 +322,33 @@ class _Upstream:
         reply = self._network._request(source, host, port, request, tries, self.now_ms + self.elapsed_ms)
         self.elapsed_ms += reply.latency_ms
         return reply
+
+    def resolve(self, host: str) -> Reply:
+        """Look a name up as the container."""
+        source = self.source()
+        if source is None:
+            return Reply(failure=UNREACHABLE, detail="dns")
+        found = self._network.resolve(source, host, tries=1 if is_musl(self.run.container.image) else 2)
+        self.elapsed_ms += found.latency_ms
+        return Reply(
+            failure=found.failure,
+            body=next(iter(found.addresses), ""),
+            latency_ms=found.latency_ms,
+            detail="dns",
+        )
+
+    def certificate(self, host: str, port: int) -> str:
+        """Return what a TLS server shows to the container."""
+        source = self.source()
+        address = self.resolve(host).body
+        if source is None or not address:
+            return ""
+        connection = self._network.connect(source, address, port)
+        if connection.run is None or connection.failure:
+            return ""
+        return next(
+            (each.certificate for each in connection.run.launch.listeners if each.port == connection.port), ""
+        )
 
     def state(self) -> dict[str, str]:
         """Return the container's memory."""
@@ -321,6 +368,16 @@ class _Upstream:
     def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
         """Ask what monitors the cluster."""
         return self._network.telemetry(path, form)
+
+
+def _source_of(pod: Object, address: str) -> Source:
+    """Return the place of a pod whose address its status does not tell yet."""
+    metadata, spec = pod["metadata"], pod["spec"]
+    return Source(
+        namespace=metadata["namespace"], pod=metadata["name"], ip=address, uid=metadata["uid"],
+        dns_policy=spec.get("dnsPolicy", "ClusterFirst"), labels=metadata.get("labels") or {},
+        is_host_network=bool(spec.get("hostNetwork")),
+    )  # fmt: skip
 
 
 def _unmonitored(_path: str, _form: str) -> tuple[int, str, str]:

@@ -62,13 +62,13 @@ class WebhookCaller:
         )  # fmt: skip
         if connection.failure:
             failure = self._network.exchange(connection, request, self._network.now_ms).failure
-            return Answer(error=_failure(failure, f"{address}:{port}", source.ip))
+            return Answer(error=failure_text(failure, f"{address}:{port}", source.ip))
         distrusted = self._handshake(connection, port, host, call.authorities)
         if distrusted:
             return Answer(error=distrusted)
         reply = self._network.exchange(connection, request, self._network.now_ms)
         if reply.failure:
-            return Answer(error=_failure(reply.failure, f"{address}:{port}", source.ip))
+            return Answer(error=failure_text(reply.failure, f"{address}:{port}", source.ip))
         return Answer(status=reply.status, body=reply.body)
 
     def _endpoint(self, source: Source, call: Call, host: str, port: int) -> tuple[str, int]:
@@ -112,7 +112,8 @@ class WebhookCaller:
         return distrust(chain, roots, host, self._network.now_ms)
 
 
-def _failure(failure: str, target: str, source: str) -> str:
+def failure_text(failure: str, target: str, source: str) -> str:
+    """Return Go's words for a failure of a request to `target`, "address:port"."""
     if failure == REFUSED:
         return f"dial tcp {target}: connect: connection refused"
     if failure == UNREACHABLE:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from env_core.kinds import _field_rules as fields
 from env_core.kinds._internal_types import selector_text
-from env_core.kinds._job_strategy import job_spec_problems
-from env_core.kinds._pod_warnings import template_warnings
+from env_core.kinds._job_strategy import job_spec_problems, job_spec_warnings
+from env_core.kinds._pod_warnings import name_warnings, with_new_generation
 from env_core.kinds._podspec_defaults import with_default_template
 from env_core.objects.cron_schedule import has_time_zone, schedule_complaint
 from env_core.objects.problems import INVALID, Problem, invalid, required
@@ -120,7 +120,14 @@ def validate_status(_new: Object, _old: Object) -> list[Problem]:
     return []
 
 
-def warnings(obj: Object) -> list[str]:
-    """Return what the server warns of in the pod template."""
+def _spec_warnings(obj: Object) -> list[str]:
     job_spec = ((obj.get("spec") or {}).get("jobTemplate") or {}).get("spec") or {}
-    return template_warnings(job_spec.get("template") or {}, "spec.jobTemplate.spec.template")
+    return job_spec_warnings(job_spec, "spec.jobTemplate.spec")
+
+
+def warnings(obj: Object) -> list[str]:
+    """Return what the server warns of in a new cron job: its name, and the spec of its jobs."""
+    return [*name_warnings(obj), *_spec_warnings(obj)]
+
+
+update_warnings = with_new_generation(_spec_warnings)

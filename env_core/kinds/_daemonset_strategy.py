@@ -10,7 +10,7 @@ import orjson
 from env_core.kinds import _field_rules as fields
 from env_core.kinds import _workload_rules as rules
 from env_core.kinds._internal_types import selector_text
-from env_core.kinds._pod_warnings import template_warnings
+from env_core.kinds._pod_warnings import template_warnings, with_new_generation
 from env_core.kinds._podspec_defaults import with_default_template
 from env_core.kinds._podspec_validation import validate_pod_template
 from env_core.objects import selectors
@@ -169,3 +169,6 @@ def validate_status(new: Object, old: Object) -> list[Problem]:
 def warnings(obj: Object) -> list[str]:
     """Return what the server warns of in the pod template."""
     return template_warnings((obj.get("spec") or {}).get("template") or {}, "spec.template")
+
+
+update_warnings = with_new_generation(warnings)

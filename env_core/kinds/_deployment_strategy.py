@@ -9,7 +9,7 @@ import orjson
 
 from env_core.kinds import _field_rules as fields
 from env_core.kinds import _workload_rules as rules
-from env_core.kinds._pod_warnings import template_warnings
+from env_core.kinds._pod_warnings import name_warnings, template_warnings, with_new_generation
 from env_core.kinds._podspec_defaults import with_default_template
 from env_core.objects.problems import Problem, forbidden, invalid, required
 from env_core.world import Object
@@ -144,6 +144,13 @@ def validate_status(new: Object, old: Object) -> list[Problem]:
     return found + rules.collision_count_kept(new, old)
 
 
-def warnings(obj: Object) -> list[str]:
-    """Return what the server warns of in the pod template."""
+def _template_warnings(obj: Object) -> list[str]:
     return template_warnings((obj.get("spec") or {}).get("template") or {}, "spec.template")
+
+
+def warnings(obj: Object) -> list[str]:
+    """Return what the server warns of in a new object: its name, and the pod template."""
+    return [*name_warnings(obj), *_template_warnings(obj)]
+
+
+update_warnings = with_new_generation(_template_warnings)

@@ -15,7 +15,7 @@ from env_core.kinds._job_policies import (
     pod_replacement_problems,
     success_policy_problems,
 )
-from env_core.kinds._pod_warnings import template_warnings
+from env_core.kinds._pod_warnings import name_warnings, template_warnings, with_new_generation
 from env_core.kinds._podspec_defaults import with_default_template
 from env_core.kinds._podspec_validation import validate_pod_template
 from env_core.objects import names, selectors
@@ -310,6 +310,26 @@ def validate_status(new: Object, _old: Object) -> list[Problem]:
     return fields.non_negative(status, ("active", "succeeded", "failed", "ready", "terminating"), "status")
 
 
+def job_spec_warnings(spec: Object, field: str) -> list[str]:
+    """Return what the server warns of in a job's spec that stands at `field`. Source: pkg/api/job/warnings.go."""
+    found: list[str] = []
+    is_indexed = spec.get("completionMode") == "Indexed"
+    if is_indexed and (spec.get("completions") or 0) > 10**5 and (spec.get("parallelism") or 0) > 10**4:
+        text = (
+            "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
+            "Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
+        )
+        found.append(f"{field}: {text}")
+    return found + template_warnings(spec.get("template") or {}, f"{field}.template")
+
+
+def _spec_warnings(obj: Object) -> list[str]:
+    return job_spec_warnings(obj.get("spec") or {}, "spec")
+
+
 def warnings(obj: Object) -> list[str]:
-    """Return what the server warns of in the pod template."""
-    return template_warnings((obj.get("spec") or {}).get("template") or {}, "spec.template")
+    """Return what the server warns of in a new job: its name, and its spec."""
+    return [*name_warnings(obj), *_spec_warnings(obj)]
+
+
+update_warnings = with_new_generation(_spec_warnings)

@@ -223,19 +223,30 @@ def _fixed_resources(resources: Object) -> Object:
 
 
 def state_problems(new: Object, old: Object) -> list[Problem]:
-    """Check that containers that may not run again stay terminated."""
-    policy = (old.get("spec") or {}).get("restartPolicy")
+    """Check that containers that may not run again stay terminated.
+
+    Containers may have policies and rules of their own (tests/golden/kubelet, rules-*); one that restarts all others
+    lets every one run again.
+    """
+    spec = old.get("spec") or {}
+    policy = spec.get("restartPolicy")
     if policy in (None, "Always"):
         return []
+    every = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    if any(
+        rule.get("action") == "RestartAllContainers"
+        for container in every
+        for rule in container.get("restartPolicyRules") or ()
+    ):
+        return []
+    containers = {container.get("name"): container for container in every}
     after, before = new.get("status") or {}, old.get("status") or {}
     found: list[Problem] = []
-    for key, is_starting in _STATUSES:
-        restarts = _restarting(old) if is_starting else frozenset()
+    for key, _is_starting in _STATUSES:
         for old_status in before.get(key) or ():
             ended = (old_status.get("state") or {}).get("terminated")
-            if ended is None or old_status.get("name") in restarts:
-                continue
-            if policy == "OnFailure" and ended.get("exitCode", 0) != 0:
+            container = containers.get(old_status.get("name")) or {}
+            if ended is None or _may_run_again(container, policy, ended.get("exitCode", 0)):
                 continue
             for index, status in enumerate(after.get(key) or ()):
                 if status.get("name") == old_status.get("name") and not (status.get("state") or {}).get(
@@ -246,9 +257,10 @@ def state_problems(new: Object, old: Object) -> list[Problem]:
     return found
 
 
-def _restarting(pod: Object) -> frozenset[str]:
-    return frozenset(
-        container.get("name", "")
-        for container in (pod.get("spec") or {}).get("initContainers") or ()
-        if container.get("restartPolicy") == "Always"
-    )
+def _may_run_again(container: Object, policy: str, exit_code: int) -> bool:
+    for rule in container.get("restartPolicyRules") or ():
+        codes = rule.get("exitCodes") or {}
+        if (codes.get("operator") == "In") == (exit_code in (codes.get("values") or ())):
+            return True
+    own = container.get("restartPolicy") or policy
+    return own == "Always" or (own == "OnFailure" and exit_code != 0)

@@ -46,9 +46,11 @@ class Expressions:
     has_variables: bool = False
     fields: dict[str, Type] = field(default_factory=dict)
 
-    def compile(self, text: str, *returns: Type, has_authorizer: bool = True) -> Compiled:
+    def compile(
+        self, text: str, *returns: Type, has_authorizer: bool = True, has_patches: bool = False
+    ) -> Compiled:
         """Compile an expression that may use the variables so far."""
-        base = self._base(text, has_authorizer=has_authorizer)
+        base = self._base(text, has_authorizer=has_authorizer, has_patches=has_patches)
         if self.has_variables:
             base = with_variables(base, dict(self.fields))
         return compile_for(text, base, *returns)
@@ -57,9 +59,12 @@ class Expressions:
         """Compile a match condition, which has no variables."""
         return compile_for(text, self._base(text, has_authorizer=True), BOOL)
 
-    def _base(self, text: str, *, has_authorizer: bool) -> Environment:
+    def _base(self, text: str, *, has_authorizer: bool, has_patches: bool = False) -> Environment:
         return admission_environment(
-            has_params=self.has_params, has_authorizer=has_authorizer, is_new=text not in self.stored
+            has_params=self.has_params,
+            has_authorizer=has_authorizer,
+            is_new=text not in self.stored,
+            has_patches=has_patches,
         )
 
 
@@ -112,6 +117,11 @@ def variable_problems(variables: Sequence[Object], expressions: Expressions, pat
         expressions.fields[name] = field_type(compiled.output)
         found += _compile_problems(compiled, f"{at}.expression", text)
     return found
+
+
+def mutation_problems(text: str, expressions: Expressions, path: str, *returns: Type) -> list[Problem]:
+    """Check the expression of a mutation, which must evaluate to a patch."""
+    return _compile_problems(expressions.compile(text, *returns, has_patches=True), path, text)
 
 
 def validation_problems(validation: Object, expressions: Expressions, path: str) -> list[Problem]:

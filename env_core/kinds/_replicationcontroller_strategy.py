@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from env_core.kinds import _field_rules as fields
 from env_core.kinds import _workload_rules as rules
-from env_core.kinds._pod_warnings import template_warnings
+from env_core.kinds._pod_warnings import name_warnings, template_warnings, with_new_generation
 from env_core.kinds._podspec_defaults import with_default_template
 from env_core.kinds._replicaset_strategy import status_problems
 from env_core.objects.problems import Problem, required
@@ -64,6 +64,13 @@ def validate_status(new: Object, _old: Object) -> list[Problem]:
     return status_problems(new.get("status") or {})
 
 
-def warnings(obj: Object) -> list[str]:
-    """Return what the server warns of in the pod template."""
+def _template_warnings(obj: Object) -> list[str]:
     return template_warnings((obj.get("spec") or {}).get("template") or {}, "spec.template")
+
+
+def warnings(obj: Object) -> list[str]:
+    """Return what the server warns of in a new object: its name, and the pod template."""
+    return [*name_warnings(obj), *_template_warnings(obj)]
+
+
+update_warnings = with_new_generation(_template_warnings)

@@ -9,7 +9,7 @@ from env_core.apiserver.metadata import name_is_label
 from env_core.kinds import _field_rules as fields
 from env_core.kinds import _workload_rules as rules
 from env_core.kinds._internal_types import internal_text
-from env_core.kinds._pod_warnings import template_warnings
+from env_core.kinds._pod_warnings import claim_spec_warnings, template_warnings, with_new_generation
 from env_core.kinds._podspec_claims import claim_template_problems
 from env_core.kinds._podspec_defaults import mapped, with_default_template
 from env_core.kinds._volume_defaults import default_claim
@@ -185,5 +185,16 @@ def validate_status(new: Object, old: Object) -> list[Problem]:
 
 
 def warnings(obj: Object) -> list[str]:
-    """Return what the server warns of in the pod template."""
-    return template_warnings((obj.get("spec") or {}).get("template") or {}, "spec.template")
+    """Return what the server warns of in the templates of pods and claims, and in the number of revisions."""
+    spec = obj.get("spec") or {}
+    found = template_warnings(spec.get("template") or {}, "spec.template")
+    for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+        found += claim_spec_warnings(claim.get("spec") or {}, f"spec.volumeClaimTemplates[{index}]")
+    limit = spec.get("revisionHistoryLimit")
+    if limit is not None and limit < 0:
+        text = "a negative value retains all historical revisions; a value >= 0 is recommended"
+        found.append(f"spec.revisionHistoryLimit: {text}")
+    return found
+
+
+update_warnings = with_new_generation(warnings)

@@ -12,6 +12,7 @@ from env_core.kinds._policy_rules import (
 )
 from env_core.kinds._policy_unstructured import describe_unstructured
 from env_core.kinds._rbac_text import CREATED
+from env_core.kinds._storage_warnings import capacity_warnings
 from env_core.objects import names, quantity
 from env_core.objects.problems import Problem, invalid
 from env_core.world import Object
@@ -52,6 +53,7 @@ KIND = Kind(
     validate_name=subdomain_name,
     validate=_validate,
     validate_update=_validate_update,
+    warnings=capacity_warnings,
     columns=(NAME, CREATED),
     describe=describe_unstructured,
     source="k8s.io/api storage/v1 CSIStorageCapacity, 1.37; tests/golden/l2/facts",

@@ -1,9 +1,16 @@
-"""Admission policies that change objects by CEL expressions (which are not run here)."""
+"""Admission policies that change objects by CEL expressions."""
 
 from __future__ import annotations
 
 from env_core.apiserver.kind import Column, Kind
+from env_core.apiserver.policies.expressions import APPLY_CONFIGURATION, JSON_PATCH
 from env_core.kinds._columns_workload import AGE, NAME
+from env_core.kinds._policy_expressions import (
+    Expressions,
+    condition_problems,
+    mutation_problems,
+    variable_problems,
+)
 from env_core.kinds._policy_rules import subdomain_name, unsupported
 from env_core.kinds._policy_unstructured import describe_unstructured
 from env_core.kinds._policy_webhooks import count_of, default_match, parameter_text, rule_problems
@@ -23,7 +30,7 @@ def _default(obj: Object) -> Object:
 
 
 def _validate(obj: Object) -> list[Problem]:
-    """Check a policy, but not its expressions.
+    """Check a policy and its expressions.
 
     Source: k8s.io/api admissionregistration/v1 MutatingAdmissionPolicy; the rules it shares are those of
     ValidatingAdmissionPolicy, pkg/apis/admissionregistration/validation.
@@ -42,11 +49,15 @@ def _validate(obj: Object) -> list[Problem]:
             found.append(required("spec.matchConstraints.resourceRules"))
         for index, rule in enumerate(rules):
             found += rule_problems(rule, f"spec.matchConstraints.resourceRules[{index}]")
+    variables = spec.get("variables") or ()
+    expressions = Expressions(spec.get("paramKind") is not None, has_variables=bool(variables))
+    found += variable_problems(variables, expressions, "spec.variables")
+    found += condition_problems(spec.get("matchConditions") or (), expressions, "spec.matchConditions")
     mutations = spec.get("mutations") or []
     if not mutations:
         found.append(required("spec.mutations", "mutations must contain at least one item"))
     for index, mutation in enumerate(mutations):
-        found += _mutation_problems(mutation, f"spec.mutations[{index}]")
+        found += _mutation_problems(mutation, expressions, f"spec.mutations[{index}]")
     reinvocation = spec.get("reinvocationPolicy") or ""
     if not reinvocation:
         found.append(required("spec.reinvocationPolicy"))
@@ -55,7 +66,7 @@ def _validate(obj: Object) -> list[Problem]:
     return found
 
 
-def _mutation_problems(mutation: Object, field: str) -> list[Problem]:
+def _mutation_problems(mutation: Object, expressions: Expressions, field: str) -> list[Problem]:
     kind = mutation.get("patchType") or ""
     if not kind:
         return [required(f"{field}.patchType")]
@@ -66,7 +77,8 @@ def _mutation_problems(mutation: Object, field: str) -> list[Problem]:
         return [required(f"{field}.{own}", f"must be specified when patchType is {kind}")]
     if not (mutation[own].get("expression") or "").strip():
         return [required(f"{field}.{own}.expression", "expression is not specified")]
-    return []
+    wanted = APPLY_CONFIGURATION if kind == "ApplyConfiguration" else JSON_PATCH
+    return mutation_problems(mutation[own]["expression"], expressions, f"{field}.{own}.expression", wanted)
 
 
 def _cell_parameter(obj: Object, _now_ms: int) -> str:
@@ -95,5 +107,5 @@ KIND = Kind(
     ),
     describe=describe_unstructured,
     source="k8s.io/api admissionregistration/v1 MutatingAdmissionPolicy, 1.37; pkg/printers; tests/golden/l2/facts",
-    unrecorded="objects of this kind and their texts; policies of this kind change nothing",
+    unrecorded="objects of this kind, their texts, and the texts of what their mutations fail of",
 )

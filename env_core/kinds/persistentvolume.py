@@ -11,6 +11,7 @@ from env_core.kinds._policy_rules import kept_spec, kept_status, subdomain_name
 from env_core.kinds._storage_sources import write_node_affinity, write_source
 from env_core.kinds._storage_text import UNSET, access_modes_text, class_name
 from env_core.kinds._storage_validation import volume_problems, volume_update_problems
+from env_core.kinds._storage_warnings import volume_warnings
 from env_core.kinds.persistentvolumeclaim import status_text
 from env_core.objects import goformat, quantity
 from env_core.objects.problems import Problem
@@ -149,6 +150,7 @@ KIND = Kind(
     validate_name=subdomain_name,
     validate=_validate,
     validate_update=volume_update_problems,
+    warnings=volume_warnings,
     columns=(
         NAME,
         Column("Capacity", _cell_capacity),

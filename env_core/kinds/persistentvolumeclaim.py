@@ -18,6 +18,7 @@ from env_core.kinds._describe_text import (
 from env_core.kinds._policy_rules import kept_spec, kept_status, subdomain_name
 from env_core.kinds._storage_text import UNSET, access_modes_text, class_name
 from env_core.kinds._storage_validation import claim_problems, claim_status_problems, claim_update_problems
+from env_core.kinds._storage_warnings import claim_warnings
 from env_core.kinds._volume_defaults import default_claim
 from env_core.objects import goformat, quantity
 from env_core.objects.problems import Problem
@@ -195,6 +196,7 @@ KIND = Kind(
     validate=_validate,
     validate_update=claim_update_problems,
     validate_status=claim_status_problems,
+    warnings=claim_warnings,
     columns=(
         NAME,
         Column("Status", _cell_status),

@@ -42,6 +42,8 @@ KIND = Kind(
     prepare_status=strategy.prepare_status,
     validate_status=strategy.validate_status,
     warnings=strategy.warnings,
+    # People seldom write pods again: upstream does not look.
+    update_warnings=lambda _new, _old: [],
     grace=strategy.grace,
     writes={
         "resize": SubresourceWrite(strategy.prepare_resize, strategy.validate_resize),

@@ -23,6 +23,7 @@ KIND = Kind(
     prepare_update=strategy.prepare_update,
     validate=strategy.validate,
     warnings=strategy.warnings,
+    update_warnings=strategy.update_warnings,
     validate_update=strategy.validate_update,
     validate_status=strategy.validate_status,
     columns=REPLICASET,

@@ -6,6 +6,7 @@ from env_core.apiserver.kind import Column, Kind
 from env_core.kinds._columns_workload import AGE, NAME
 from env_core.kinds._policy_rules import IMMUTABLE, label_name, subdomain_name
 from env_core.kinds._policy_unstructured import describe_unstructured
+from env_core.kinds._storage_warnings import runtime_warnings
 from env_core.objects.problems import Problem, invalid
 from env_core.world import Object
 
@@ -36,6 +37,7 @@ KIND = Kind(
     validate_name=subdomain_name,
     validate=_validate,
     validate_update=_validate_update,
+    warnings=runtime_warnings,
     columns=(NAME, Column("Handler", _cell_handler), AGE),
     describe=describe_unstructured,
     source="k8s.io/api node/v1 RuntimeClass, 1.37; tests/golden/l2",

@@ -10,6 +10,7 @@ from env_core.kinds._describe_text import NONE, LineWriter, write_events
 from env_core.kinds._policy_rules import immutable_null, subdomain_name
 from env_core.kinds._storage_sources import write_topologies
 from env_core.kinds._storage_text import UNSET, pairs_text
+from env_core.kinds._storage_warnings import class_warnings
 from env_core.objects import meta, names
 from env_core.objects.problems import Problem, duplicate, invalid, not_supported, required
 from env_core.world import Object
@@ -159,6 +160,7 @@ KIND = Kind(
     validate_name=subdomain_name,
     validate=_validate,
     validate_update=_validate_update,
+    warnings=class_warnings,
     columns=_COLUMNS,
     columns_of_list=_columns_of_list,
     describe=_describe,

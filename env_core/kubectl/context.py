@@ -9,6 +9,7 @@ from typing import Protocol
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.kind import Kind
 from env_core.kubectl.kubeconfig import Kubeconfig
+from env_core.world import Output
 
 
 class Files(Protocol):
@@ -34,6 +35,9 @@ class Files(Protocol):
         Raises:
             OSError: if it may not be; its text is Go's.
         """
+
+    def remove(self, path: str) -> None:
+        """Remove a file, if there is one."""
 
     def listdir(self, path: str) -> Sequence[str]:
         """Return the sorted names in a directory.
@@ -61,6 +65,19 @@ class Clock(Protocol):
 
     def advance_until(self, is_met: Callable[[], bool], timeout_ms: int) -> bool:
         """Let time pass until `is_met()` after some event, or `timeout_ms`; return whether it was met."""
+
+
+class Launcher(Protocol):
+    """The shell that runs kubectl, as far as kubectl starts programs itself."""
+
+    def variable(self, name: str) -> str:
+        """Return an environment variable, "" for none."""
+
+    def has(self, program: str) -> bool:
+        """Whether there is a program of that name."""
+
+    def start(self, argv: Sequence[str], stdin: str) -> Output:
+        """Run a program, or what its path leads to, and return what it leaves."""
 
 
 class Discovery(Protocol):
@@ -106,3 +123,5 @@ class Context:
     kubeconfig: Kubeconfig | None = None
     """The kubeconfig, once `config set…` has changed it."""
     kubeconfig_path: str = "/root/.kube/config"
+    launcher: Launcher | None = None
+    """Starts editors; None where there is no shell."""

@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 
 from env_core.kubectl._list_check import problems_of
-from env_core.kubectl._manifest_files import file_paths
+from env_core.kubectl._manifest_files import NO_VERSION, Stream, kind_of_manifest, streams_of
 from env_core.kubectl.context import Context
 from env_core.kubectl.klog import klog_line
 from env_core.kubectl.manifests import Manifests, read_manifests
-from env_core.kubectl.resolve import Info, kustomization_missing
+from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.verb import Args
 from env_core.objects import selectors
@@ -51,11 +51,9 @@ def manifest_infos(
     `validation` is "Ignore" to skip the client's check of apiVersion and kind.
 
     Raises:
-        Failure: when a path does not exist.
+        Failure: when a path does not exist, or a kustomization cannot be built.
     """
-    if args.has("kustomize") and args.text("kustomize"):
-        raise kustomization_missing(ctx, args.text("kustomize"))
-    infos, errors = _infos_of_paths(ctx, file_paths(ctx, args), validation, args.screen)
+    infos, errors = _infos_of(ctx, streams_of(ctx, args), validation, args.screen)
     if label_selector:
         wanted = selectors.parse_labels(label_selector)
         infos = [
@@ -64,15 +62,14 @@ def manifest_infos(
     return infos, errors
 
 
-def _infos_of_paths(
-    ctx: Context, paths: Sequence[str], validation: str, screen: Screen
+def _infos_of(
+    ctx: Context, streams: Sequence[Stream], validation: str, screen: Screen
 ) -> tuple[list[Info], list[Exception]]:
     """Return the objects of files, and the errors."""
     infos: list[Info] = []
     errors: list[Exception] = []
-    for path in paths:
-        source = "STDIN" if path == "-" else path
-        text = ctx.stdin if path == "-" else ctx.files.read(path)
+    for stream in streams:
+        source, text = stream.source, stream.text
         manifests = read_manifests(text, source)
         error: Exception | None = manifests.error
         is_list = _IS_LIST.search(text) is not None
@@ -89,6 +86,8 @@ def _infos_of_paths(
                 error = _invalid(source, problems)
                 break
             try:
+                if number and not obj.get("apiVersion"):
+                    raise Failure(NO_VERSION, is_bare=True)
                 infos.append(_info(ctx, obj, source, is_list, screen if validation == "Warn" else None))
             except Failure as failure:
                 errors.append(failure)
@@ -115,16 +114,12 @@ def local_objects(ctx: Context, args: Args) -> tuple[list[Object], list[Exceptio
     """Return the objects of -f as the files have them, for --local: no server is asked.
 
     Raises:
-        Failure: when a path does not exist.
+        Failure: when a path does not exist, or a kustomization cannot be built.
     """
-    if args.has("kustomize") and args.text("kustomize"):
-        raise kustomization_missing(ctx, args.text("kustomize"))
     objects: list[Object] = []
     errors: list[Exception] = []
-    for path in file_paths(ctx, args):
-        manifests = read_manifests(
-            ctx.stdin if path == "-" else ctx.files.read(path), "STDIN" if path == "-" else path
-        )
+    for stream in streams_of(ctx, args):
+        manifests = read_manifests(stream.text, stream.source)
         objects.extend(manifests.objects)
         if manifests.error is not None:
             errors.append(manifests.error)
@@ -155,7 +150,7 @@ def _info(ctx: Context, obj: Object, source: str, is_list: bool, screen: Screen 
     metadata = obj.get("metadata") or {}
     name = metadata.get("name") or ""
     version = obj.get("apiVersion") or ""
-    kind = ctx.discovery.by_gvk(version, obj["kind"])
+    kind = kind_of_manifest(ctx, version, obj["kind"])
     if kind is None:
         if screen is not None and not is_list:
             screen.err(klog_line(ctx, "W", "schema.go:145", _NO_WARNINGS))

@@ -215,6 +215,8 @@ def parse(verb: Verb, path: str, argv: list[str], screen: Screen) -> Args:
                 flag = flags.by_shorthand.get(letters[0])
                 if flag is None:
                     raise fail(f"unknown shorthand flag: {go_rune(letters[0])} in -{letters}")
+                if flag.deprecated:
+                    screen.err(f"Flag shorthand -{letters[0]} has been deprecated, {flag.deprecated}\n")
                 if len(letters) > 2 and letters[1] == "=":
                     assign(flag, letters[2:])
                     break

@@ -6,6 +6,7 @@ Source: k8s.io/kubectl pkg/rawhttp raw.go; k8s.io/client-go rest/request.go (tra
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from env_core.apiserver.errors import StatusError, status
 from env_core.apiserver.server import ApiServer
@@ -75,6 +76,10 @@ def send(ctx: Context, args: Args, method: str, body: str = "") -> Output:
         body=body.encode("utf-8", "surrogateescape"),
     )
     answer = RestApi(api).handle(request, ctx.api.identity)
+    if isinstance(answer, HttpResponse) and answer.code == 301 and answer.header("location"):
+        # Go's client follows: the server answers so for a proxy path without its slash.
+        request = replace(request, target=answer.header("location"))
+        answer = RestApi(api).handle(request, ctx.api.identity)
     # What goes on (a watch, a followed log) is cut off at once: this terminal cannot stop it later.
     text = answer.body.decode("utf-8", "replace") if isinstance(answer, HttpResponse) else ""
     if isinstance(answer, HttpResponse):

@@ -6,12 +6,13 @@ Source: k8s.io/cli-runtime pkg/resource builder.go, visitor.go, selector.go, hel
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from env_core.apiserver.kind import Kind
-from env_core.kubectl._manifest_files import expand, file_paths, kustomization_missing, read_files
+from env_core.kubectl._manifest_files import K_WITH_R, Stream, expand, kustomized, read_streams, stream_of
 from env_core.kubectl._targets import Info, Listing, Selection, info_of, kind_label
 from env_core.kubectl.context import Context
-from env_core.kubectl.screen import Failure
+from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import Args
 from env_core.objects import selectors
 from env_core.objects.problems import quoted
@@ -22,13 +23,10 @@ __all__ = [
     "Info",
     "Listing",
     "Selection",
-    "file_paths",
     "find_kind",
     "info_of",
     "kind_label",
     "kind_named",
-    "kustomization_missing",
-    "read_files",
     "select",
     "select_one",
     "split_types",
@@ -136,12 +134,14 @@ def select(
     files: Sequence[str] | None = None,
     default_type: str = "",
     is_typed: bool = False,
+    is_served: bool = False,
 ) -> Selection:
     """Return what `words` and the selector and file flags of `args` mean.
 
     `allows_no_selector` lets a bare type mean all of its objects; `selects_all` is --all. Flags that the verb
     does not declare count as unset; the keyword arguments replace them. `default_type` is used when the
-    words name objects only (`logs`, `exec`). `is_typed` is for verbs that know the client's own types only.
+    words name objects only (`logs`, `exec`). `is_typed` is for verbs that know the client's own types only;
+    `is_served` for those that ask for objects of files by their mapping, whatever version a file has.
 
     Raises:
         Failure: for arguments that make no sense, unknown types and unreadable files.
@@ -156,11 +156,15 @@ def select(
         files = args.items("filename") if args.has("filename") else ()
     kustomize = args.text("kustomize") if args.has("kustomize") else ""
     if files and kustomize:
-        raise Failure("only one of -f or -k can be specified")
-    if kustomize:
-        return Selection(is_from_files=True, errors=(kustomization_missing(ctx, kustomize),))
+        both = Failure("only one of -f or -k can be specified")
+        recursive = args.has("recursive") and args.is_set("recursive")
+        raise_all([both, Failure(K_WITH_R)] if recursive else [both])
     recursive = args.has("recursive") and args.is_set("recursive")
-    paths = [path for name in files for path in expand(ctx, name, recursive)]
+    if kustomize:
+        streams = [kustomized(ctx, args, kustomize)]
+    else:
+        paths = [path for name in files for path in expand(ctx, name, recursive)]
+        streams = [stream_of(ctx, path) for path in paths]
     types, names, tuples = _read_words(ctx, words, default_type)
     if selects_all and label_selector:
         raise Failure(
@@ -171,8 +175,10 @@ def select(
             f"found non-empty field selector {quoted(field_selector)} with previously set 'all' parameter. "
         )
     namespace = "" if all_namespaces else ctx.namespace
-    if paths:
-        return _by_paths(ctx, paths, types, names, tuples, label_selector, is_typed=is_typed)
+    if streams:
+        return _by_streams(
+            ctx, streams, types, names, tuples, label_selector, is_typed=is_typed, is_served=is_served
+        )
     if (
         label_selector
         or field_selector
@@ -313,15 +319,21 @@ def _labels_wanted(text: str) -> selectors.LabelSelector | None:
         raise Failure(str(error)) from None
 
 
-def _by_paths(
+def _served(ctx: Context, kind: Kind) -> Kind:
+    """Return a kind in its served version, where a file had none."""
+    return kind if kind.version else ctx.discovery.find(kind.plural) or kind
+
+
+def _by_streams(
     ctx: Context,
-    paths: list[str],
+    streams: list[Stream],
     types: list[str],
     names: list[str],
     tuples: list[tuple[str, str]],
     label_selector: str,
     *,
     is_typed: bool,
+    is_served: bool,
 ) -> Selection:
     if types:
         raise Failure(
@@ -332,14 +344,16 @@ def _by_paths(
     if tuples:
         raise Failure("resource/name arguments cannot be provided when a path is specified")
     wanted = _labels_wanted(label_selector)
-    infos, errors = read_files(ctx, paths, is_typed=is_typed)
+    infos, errors = read_streams(ctx, streams, is_typed=is_typed)
+    if is_served:
+        infos = [replace(info, kind=_served(ctx, info.kind)) for info in infos]
     if wanted is not None:
         infos = [
             info for info in infos if wanted.matches(info.found().get("metadata", {}).get("labels") or {})
         ]
     return Selection(
         infos=tuple(infos),
-        is_single=len(paths) == 1 and len(infos) == 1,
+        is_single=len(streams) == 1 and len(infos) == 1,
         is_from_files=True,
         errors=tuple(errors),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from env_core.node import probes
+from env_core.node import probes, resizing
 from env_core.node._host import Host
 from env_core.node._records import ContainerRecord, PodRecord
 from env_core.node.conditions import is_sidecar
@@ -76,6 +76,11 @@ def compute(host: Host, record: PodRecord, pod: Object) -> Actions:
             message, probe = f"Container {name} failed liveness probe", probes.LIVENESS
         elif probes.result(host, record, name, probes.STARTUP) == probes.FAILURE:
             message, probe = f"Container {name} failed startup probe", probes.STARTUP
+        elif resizing.restarts(record, container):
+            # What must be started anew for its new size runs again whatever the policy says.
+            stops.append(Stop(name, f"Container {name} resize requires restart"))
+            regular.append(name)
+            continue
         else:
             kept += 1
             continue
@@ -127,7 +132,8 @@ def _init(
         container = init[index]
         name = container["name"]
         sidecar = is_sidecar(container)
-        instance = record.container(name).current
+        known = record.container(name)
+        instance = None if known.is_purged else known.current
         if instance is None:
             if is_past and sidecar:
                 wanted.append(name)

@@ -10,7 +10,7 @@ from env_core.apiserver.request import ExecOptions, Identity
 from env_core.apiserver.server import ApiServer
 from env_core.node._records import NodeRecord, PodRecord
 from env_core.node.images import Images
-from env_core.programs import Reply, Request, Run, Runtime
+from env_core.programs import Container, Launch, Program, Reply, Request, Run, Runtime
 from env_core.sim.state import State
 from env_core.world import Object, Output
 
@@ -18,11 +18,21 @@ SECOND_MS = 1000
 HANDLER = "kubelet"
 
 
+Jitter = Callable[[PodRecord, int], float]
+"""By which part of itself (0 to 0.5) a pod's wait of some milliseconds is lengthened.
+
+A wait of 0 asks which of two that fall on the same millisecond comes first: below 0.25 it is the kubelet's look.
+"""
+
+
 class PodNetwork(Protocol):
     """What a kubelet needs of the data plane."""
 
     def request_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
         """Send a request straight to a pod's address."""
+
+    def settled(self, pod: Object, program: Program, container: Container, launch: Launch) -> Launch:
+        """Return what a program of a pod does at its start, by what its container reaches."""
 
 
 class Host:
@@ -32,6 +42,7 @@ class Host:
         "_components",
         "exec_in",
         "images",
+        "jitter",
         "loop",
         "mounts",
         "network",
@@ -54,6 +65,7 @@ class Host:
         network: PodNetwork,
         exec_in: Callable[[Run, ExecOptions], Output],
         images: Images,
+        jitter: Jitter | None = None,
     ) -> None:
         self.server = server
         self.state = state
@@ -63,6 +75,7 @@ class Host:
         self.network = network
         self.exec_in = exec_in
         self.images = images
+        self.jitter: Jitter = jitter if jitter is not None else self._drawn
         self.pods = state.table("kubelet/pods")
         self.nodes = state.table("kubelet/nodes")
         self.probes = state.table("kubelet/probes")
@@ -74,6 +87,9 @@ class Host:
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch."""
         return self.loop.now_ms
+
+    def _drawn(self, record: PodRecord, _wait_ms: int) -> float:
+        return self.component(record.node).stream("resync", record.node).fraction() / 2
 
     def component(self, node: str) -> Component:
         """Return the kubelet of a node as an API user, made on first use."""

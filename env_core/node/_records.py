@@ -22,6 +22,16 @@ PULLING: Final = "pulling"
 HOOK: Final = "hook"
 
 
+class Resize(NamedTuple):
+    """A resize that goes on or was put off: the condition that tells of it."""
+
+    kind: str
+    reason: str
+    message: str
+    probed: str
+    since: str
+
+
 class Instance(NamedTuple):
     """One container in the runtime: a run of a container of a pod, living or dead."""
 
@@ -37,6 +47,8 @@ class Instance(NamedTuple):
     exit_code: int = 0
     reason: str = ""
     message: str = ""
+    resources: Object | None = None
+    """What its runtime gives it, as the spec writes it."""
 
     @property
     def is_running(self) -> bool:
@@ -57,6 +69,8 @@ class ContainerRecord(NamedTuple):
     image_backoff_at_ms: int = 0
     image_failed: str = ""
     image_error: str = ""
+    is_purged: bool = False
+    """Whether the runtime has let the newest run go, with the sandbox that it was in."""
 
 
 NO_CONTAINER: Final = ContainerRecord()
@@ -106,11 +120,13 @@ class PodRecord(NamedTuple):
     todo: tuple[str, ...] = ()
     """Containers that the running sync has still to start."""
     error: str = ""
-    """How the running sync failed: "" (not), "backoff" (only crash back-offs) or "error"."""
+    """How the running sync failed: "" (not), "backoff" (only crash back-offs), "network" or "error"."""
     has_changed: bool = False
     """Whether the running sync changed the runtime, so that the kubelet looks again."""
     is_pending: bool = False
     """Whether something asked for a sync while the worker was busy."""
+    pulled_image: str = ""
+    """What the worker pulls, as the spec names it."""
     pull_asked_ms: int = 0
     pull_took_ms: int = 0
     synced_ms: int = -1
@@ -124,6 +140,13 @@ class PodRecord(NamedTuple):
     reason_message: str = ""
     use: tuple[int, int] = (0, 0)
     """Millicores and bytes of memory that the pod's requests take from the node."""
+    allocated: Mapping[str, Object] | None = None
+    """What the node grants each container; None until the first sync."""
+    resize: Resize | None = None
+    is_killed: bool = False
+    """Whether the kubelet itself ends the pod for the node's sake (eviction, preemption)."""
+    disruption: str = ""
+    """The message of the condition DisruptionTarget that such a pod gets, "" for none."""
     is_gone: bool = False
     """Whether the API object was removed before its containers were."""
     pod: Object | None = None
@@ -140,6 +163,31 @@ class PodRecord(NamedTuple):
     def change_container(self, name: str, **changes: Any) -> PodRecord:
         """Return a record in which fields of one container's are replaced."""
         return self.with_container(name, self.container(name)._replace(**changes))
+
+
+class Settings(NamedTuple):
+    """How a node's kubelet and its host are set up, as far as nodes differ. Zeros are the kubelet's defaults."""
+
+    soft_memory_bytes: int = 0
+    """Soft eviction threshold of memory.available; 0 is none."""
+    soft_grace_ms: int = 0
+    soft_pod_grace_s: int = 0
+    pressure_transition_ms: int = 300_000
+    nameservers: tuple[str, ...] = ()
+    """Of the host's resolv.conf."""
+    searches: tuple[str, ...] = ()
+    has_cluster_dns: bool = True
+    has_apparmor: bool = True
+    csi_drivers: tuple[str, ...] | None = None
+    """Names of the CSI drivers whose node plugins are registered with the kubelet; None for all that are asked for."""
+
+
+class Free(NamedTuple):
+    """What is left of a machine; None where there is plenty."""
+
+    memory_bytes: int | None = None
+    disk_bytes: int | None = None
+    inodes: int | None = None
 
 
 class NodeRecord(NamedTuple):
@@ -163,6 +211,30 @@ class NodeRecord(NamedTuple):
     used: tuple[int, int, int] = (0, 0, 0)
     """Millicores, bytes of memory and number of the pods on it."""
     stopped_ms: int | None = None
+    """Since when its kubelet is silent."""
+    is_down: bool = False
+    """Whether the whole machine is down, and not its kubelet alone."""
+    settings: Settings = Settings()
+    free: Free = Free()
+    disk_bytes: int = 100 << 30
+    """Capacity of its file system."""
+    inodes: int = 6_553_600
+    evict_ms: int = 0
+    """Phase of the eviction manager's rounds, within ten seconds."""
+    evicting_ms: int = 0
+    """Until when the eviction manager waits for the pod that it ended last."""
+    observed: tuple[tuple[str, int], ...] = ()
+    """Thresholds that are met, with the time since when."""
+    pressures: tuple[tuple[str, int], ...] = ()
+    """Conditions of pressure, with the time at which each was last observed."""
+    has_failed_gc: bool = False
+    """Whether the last collection of images did not free enough."""
+    network_problem: str = ""
+    """Why the runtime's network is not ready, "" when it is."""
+    runtime_problem: str = ""
+    runtime_lost_ms: int = 0
+    is_cordoned: bool = False
+    """What the kubelet last saw of the node's `unschedulable`."""
 
 
 class ProbeState(NamedTuple):

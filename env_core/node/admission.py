@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from env_core.node import eviction
 from env_core.node._host import Host
 from env_core.node._records import FINISHED, NodeRecord, PodRecord
 from env_core.node.conditions import is_sidecar
@@ -96,6 +97,11 @@ def _larger(one: Requests, other: Requests) -> Requests:
 
 def refusal(host: Host, record: PodRecord, pod: Object, node: NodeRecord, wanted: Requests) -> Refusal | None:
     """Return why the node does not take the pod, None when it does."""
+    if not node.settings.has_apparmor and _wants_apparmor(pod):
+        return Refusal("AppArmor", "Cannot enforce AppArmor: AppArmor is not enabled on the host")
+    pressed = _pressure_refusal(pod, node)
+    if pressed is not None:
+        return pressed
     used_cpu, used_memory, count = node.used
     if count + 1 > node.pods_max:
         return _out_of("pods", 1, count, node.pods_max)
@@ -120,6 +126,37 @@ def refusal(host: Host, record: PodRecord, pod: Object, node: NodeRecord, wanted
         if sysctl["name"] not in SAFE_SYSCTLS:
             return Refusal("SysctlForbidden", f'forbidden sysctl: "{sysctl["name"]}" not allowlisted')
     return None
+
+
+def _wants_apparmor(pod: Object) -> bool:
+    spec = pod["spec"]
+    rows = [spec, *spec["containers"], *(spec.get("initContainers") or ())]
+    profiles = [(row.get("securityContext") or {}).get("appArmorProfile") or {} for row in rows]
+    return any(profile.get("type") in ("Localhost", "RuntimeDefault") for profile in profiles)
+
+
+def _pressure_refusal(pod: Object, node: NodeRecord) -> Refusal | None:
+    """What the eviction manager says: a node under pressure takes in only what it would not end first."""
+    kinds = [kind for kind, _ in node.pressures]
+    if not kinds or eviction.is_critical(pod):
+        return None
+    if kinds == ["MemoryPressure"]:
+        qos = (pod.get("status") or {}).get("qosClass")
+        tolerations = pod["spec"].get("tolerations") or ()
+        if qos != "BestEffort" or any(
+            tolerates(toleration, "node.kubernetes.io/memory-pressure") for toleration in tolerations
+        ):
+            return None
+    return Refusal("Evicted", f"The node had condition: [{' '.join(kinds)}]. ")
+
+
+def tolerates(toleration: Object, key: str) -> bool:
+    """Whether a toleration covers a NoSchedule taint without a value."""
+    if toleration.get("effect") not in (None, "", "NoSchedule"):
+        return False
+    if toleration.get("operator") == "Exists":
+        return toleration.get("key") in (None, "", key)
+    return toleration.get("key") == key and not toleration.get("value")
 
 
 def _out_of(name: str, wanted: int, used: int, capacity: int) -> Refusal:

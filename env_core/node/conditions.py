@@ -19,6 +19,8 @@ OWNED = frozenset(
         "ContainersReady",
         "PodReadyToStartContainers",
         "AllContainersRestarting",
+        "PodResizePending",
+        "PodResizeInProgress",
     }
 )
 """Condition types that only the kubelet writes."""
@@ -236,6 +238,17 @@ def ready_to_start(pod: Object, *, has_sandbox: bool, is_sandbox_ready: bool) ->
     if not is_sandbox_ready:
         return _condition(kind, generation, "False", "PodSandboxNotReady", "pod sandbox is not ready")
     return _condition(kind, generation, "True")
+
+
+def disrupted(pod: Object, message: str, before: Iterable[Object], now: str) -> Object:
+    """Return the condition DisruptionTarget of a pod that its kubelet ended."""
+    built = _condition(
+        "DisruptionTarget", pod["metadata"].get("generation", 0), "True", "TerminationByKubelet", message
+    )
+    since = next(
+        (each.get("lastTransitionTime") for each in before if each["type"] == "DisruptionTarget"), None
+    )
+    return {**built, "lastTransitionTime": since or now}
 
 
 def scheduled(pod: Object) -> Object:

@@ -7,38 +7,37 @@ pkg/kubelet/images/image_manager.go, 1.37; texts in tests/golden/kubelet/{event,
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
+from env_core.node import dns, eviction, lifecycle, volumes
 from env_core.node import images as image_rules
-from env_core.node import lifecycle, volumes
 from env_core.node._host import Host
 from env_core.node._records import Instance, PodRecord
 from env_core.node.environment import CONFIG_ERROR, ConfigError, environment, expand
-from env_core.node.images import Present, Reference
+from env_core.node.image_pulls import (
+    BACKED_OFF,
+    BACKOFF_FIRST_MS,
+    BACKOFF_MAX_MS,
+    FAILED,
+    STARTED,
+    Started,
+    fail,
+    image_volumes,
+    present_image,
+    pull,
+    pull_failed,
+)
+from env_core.node.images import Present
 from env_core.objects import quantity
 from env_core.programs import Container, Launch, Line, Program, Run
 from env_core.sim import ids
 from env_core.sim.timefmt import go_duration
 from env_core.world import Object
 
-BACKOFF_FIRST_MS: Final = 10_000
-BACKOFF_MAX_MS: Final = 300_000
-STARTED: Final = "started"
-FAILED: Final = "failed"
-BACKED_OFF: Final = "backoff"
-BUSY: Final = "busy"
 START_ERROR_PREFIX: Final = (
     "failed to create containerd task: failed to create shim task: OCI runtime create failed: "
     "runc create failed: unable to start container process: "
 )
-
-
-class Started(NamedTuple):
-    """How a start went: the record after it, what came of it, and until when the worker is busy with it."""
-
-    record: PodRecord
-    outcome: str
-    until_ms: int = 0
 
 
 def container_of(pod: Object, name: str) -> Object | None:
@@ -65,7 +64,12 @@ def crash_backoff(host: Host, record: PodRecord, pod: Object, name: str) -> tupl
     now_ms = host.now_ms
     # The back-off is forgotten when the run lasted over twice the maximum since it was last raised.
     is_known = state.backoff_ms > 0 and dead.finished_ms - state.backoff_at_ms <= 2 * BACKOFF_MAX_MS
-    if is_known and now_ms - dead.finished_ms < state.backoff_ms:
+    left_ms = dead.finished_ms + state.backoff_ms - now_ms
+    # Kills repeat by the second: of two that fall on the same millisecond either may come first (live-http-refused
+    # waits, live-http-500 does not).
+    if left_ms == 0 and is_known and host.jitter(record, 0) < 0.25:
+        left_ms = 1
+    if is_known and left_ms > 0:
         pod_name = f"{record.name}_{record.namespace}({record.uid})"
         host.event(
             record,
@@ -96,13 +100,6 @@ def backoff_left_ms(host: Host, record: PodRecord) -> int | None:
     return min(left, default=None)
 
 
-def _fail(
-    host: Host, record: PodRecord, pod: Object, name: str, reason: str, message: str, shown: str = ""
-) -> Started:
-    host.event(record, pod, "Warning", "Failed", f"Error: {shown or reason}", name)
-    return Started(record.change_container(name, waiting=(reason, message)), FAILED)
-
-
 def begin(host: Host, record: PodRecord, pod: Object, name: str) -> Started:
     """Start a container as far as its image; a pull makes the worker busy."""
     container = container_of(pod, name)
@@ -110,69 +107,59 @@ def begin(host: Host, record: PodRecord, pod: Object, name: str) -> Started:
     record, must_wait = crash_backoff(host, record, pod, name)
     if must_wait:
         return Started(record, BACKED_OFF)
+    return _with_images(host, record, pod, container)
+
+
+def _with_images(host: Host, record: PodRecord, pod: Object, container: Object) -> Started:
+    """Go on with a container whose images may all be there: those of its volumes first, then its own."""
+    name = container["name"]
+    for image, policy in image_volumes(pod, container):
+        if image == record.pulled_image:
+            continue
+        found = image_rules.parse_reference(image)
+        if found is None:
+            text = image_rules.reference_problem(image)
+            return fail(host, record, pod, name, "InvalidImageName", text)
+        if policy == "Always" or present_image(host, record.node, found) is None:
+            return pull(host, record, pod, container, found, image, is_volume=True)
     image = container["image"]
     reference = image_rules.parse_reference(image)
     if reference is None:
         problem = image_rules.reference_problem(image)
         text = f'Failed to apply default image tag "{image}": couldn\'t parse image name "{image}": {problem}'
         host.event(record, pod, "Warning", "InspectFailed", text, name)
-        return _fail(host, record, pod, name, "InvalidImageName", text)
+        return fail(host, record, pod, name, "InvalidImageName", text)
     broken = host.images.inspect_error(reference)
     if broken is not None:
         text = f'Failed to inspect image "": rpc error: code = {broken.code} desc = {broken.text}'
         host.event(record, pod, "Warning", "InspectFailed", text, name)
-        return _fail(host, record, pod, name, "ImageInspectError", text)
+        return fail(host, record, pod, name, "ImageInspectError", text)
     present = present_image(host, record.node, reference)
     policy = container.get("imagePullPolicy", "IfNotPresent")
     if policy == "Never" and present is None:
         text = f'Container image "{image}" is not present with pull policy of Never'
         host.event(record, pod, "Warning", "ErrImageNeverPull", text, name)
-        return _fail(host, record, pod, name, "ErrImageNeverPull", text)
+        return fail(host, record, pod, name, "ErrImageNeverPull", text)
     if present is not None and policy != "Always":
         text = f'Container image "{image}" already present on machine and can be accessed by the pod'
         host.event(record, pod, "Normal", "Pulled", text, name)
         return run(host, record, pod, container, present)
-    return _pull(host, record, pod, container, reference)
-
-
-def present_image(host: Host, node: str, reference: Reference) -> Present | None:
-    """Return an image that a node has, or None."""
-    found: Present | None = host.state.table("kubelet/images").get((node, reference.name))
-    return found if found is not None else host.images.present(reference)
-
-
-def _pull(host: Host, record: PodRecord, pod: Object, container: Object, reference: Reference) -> Started:
-    name, image = container["name"], container["image"]
-    state = record.container(name)
-    now_ms = host.now_ms
-    if state.image_failed == image and now_ms - state.image_backoff_at_ms < state.image_backoff_ms:
-        text = f'Back-off pulling image "{image}"'
-        host.event(record, pod, "Normal", "BackOff", text, name)
-        return _fail(host, record, pod, name, "ImagePullBackOff", f"{text}: {state.image_error}")
-    host.event(record, pod, "Normal", "Pulling", f'Pulling image "{image}"', name)
-    node = host.node(record.node)
-    assert node is not None
-    refusal = host.images.pull(reference)
-    stream = host.component(record.node).stream("pulls", record.node)
-    took_ms = host.images.pull_ms(reference, stream, is_refused=refusal is not None)
-    # One pull at a time on a node.
-    start_ms = max(now_ms, node.pulls_until_ms)
-    until_ms = start_ms + took_ms
-    host.nodes[record.node] = node._replace(pulls_until_ms=until_ms)
-    record = record._replace(pull_asked_ms=now_ms, pull_took_ms=took_ms)
-    return Started(record, BUSY, until_ms)
+    return pull(host, record, pod, container, reference, image)
 
 
 def pull_done(host: Host, record: PodRecord, pod: Object, name: str) -> Started:
     """Go on after a pull that ends now."""
     container = container_of(pod, name)
     assert container is not None
-    image = container["image"]
+    image = record.pulled_image
+    is_volume = any(each == image for each, _ in image_volumes(pod, container))
     reference = image_rules.parse_reference(image)
     assert reference is not None
     refusal = host.images.pull(reference)
     if refusal is not None:
-        return _pull_failed(host, record, pod, container, refusal)
+        return pull_failed(
+            host, record._replace(pulled_image=""), pod, name, image, refusal, is_volume=is_volume
+        )
     present = host.images.pulled(reference)
     host.state.table("kubelet/images")[(record.node, reference.name)] = present
     waited_ms = host.now_ms - record.pull_asked_ms
@@ -181,38 +168,11 @@ def pull_done(host: Host, record: PodRecord, pod: Object, name: str) -> Started:
         f'Successfully pulled image "{image}" in {go_duration(took_ms)} ({go_duration(waited_ms)} including waiting). '
         f"Image size: {present.size_bytes} bytes."
     )
-    host.event(record, pod, "Normal", "Pulled", text, name)
+    host.event(record, pod, "Normal", "Pulled", text, "" if is_volume else name)
     record = record.change_container(name, image_failed="", image_backoff_ms=0)
+    if is_volume:
+        return _with_images(host, record, pod, container)
     return run(host, record, pod, container, present)
-
-
-def _pull_failed(
-    host: Host, record: PodRecord, pod: Object, container: Object, refusal: image_rules.PullError
-) -> Started:
-    name, image = container["name"], container["image"]
-    host.event(record, pod, "Warning", "Failed", f'Failed to pull image "{image}": {refusal.shown}', name)
-    state = record.container(name)
-    grown = (
-        min(state.image_backoff_ms * 2, BACKOFF_MAX_MS)
-        if state.image_failed == image and state.image_backoff_ms
-        else BACKOFF_FIRST_MS
-    )
-    reason, message = "ErrImagePull", refusal.shown
-    if refusal.text.startswith("SignatureValidationFailed: "):
-        reason = "SignatureValidationFailed"
-        why = refusal.text.removeprefix("SignatureValidationFailed: ")
-        message = f"image pull failed for {image} because the signature validation failed: {why}"
-    elif refusal.text.startswith("RegistryUnavailable: "):
-        reason = "RegistryUnavailable"
-        message = f"image pull failed for {image} because the registry is unavailable: {refusal.text.removeprefix('RegistryUnavailable: ')}"
-    record = record.change_container(
-        name,
-        image_failed=image,
-        image_error=f"{reason}: {message}",
-        image_backoff_ms=grown,
-        image_backoff_at_ms=host.now_ms,
-    )
-    return _fail(host, record, pod, name, reason, message)
 
 
 def _root_problem(record: PodRecord, pod: Object, container: Object, present: Present) -> str:
@@ -241,6 +201,7 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
     state = record.container(name)
     last = state.current
     restarts = last.restarts + 1 if last is not None else _restarts_before(record, name)
+    dns.check(host, record, pod)
     try:
         env = environment(host, record, pod, container, image.env if image is not None else {})
         files = volumes.files(host, record, pod, container, env)
@@ -248,7 +209,7 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
         if problem:
             raise ConfigError(problem)
     except ConfigError as error:
-        return _fail(host, record, pod, name, CONFIG_ERROR, str(error), str(error))
+        return fail(host, record, pod, name, CONFIG_ERROR, str(error), str(error))
     argv = tuple(
         expand(word, env)
         for word in container.get("command") or (image.entrypoint if image is not None else ())
@@ -257,8 +218,8 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
     if words is None and not container.get("command"):
         words = image.command if image is not None else ()
     argv += tuple(expand(word, env) for word in words or ())
-    limits = (container.get("resources") or {}).get("limits") or {}
-    requests = (container.get("resources") or {}).get("requests") or {}
+    granted = (record.allocated or {}).get(name) or container.get("resources") or {}
+    limits, requests = granted.get("limits") or {}, granted.get("requests") or {}
     user = _user(pod, container, present)
     subject = Container(
         namespace=record.namespace,
@@ -281,9 +242,11 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
     )
     program = host.images.program_for(reference, subject)
     launch = program.launch(subject) if program is not None else _nothing_runs(subject)
+    if program is not None:
+        launch = host.network.settled(pod, program, subject, launch)
     failure = host.images.create_error(subject)
     if failure:
-        return _fail(host, record, pod, name, "CreateContainerError", failure, failure)
+        return fail(host, record, pod, name, "CreateContainerError", failure, failure)
     host.event(record, pod, "Normal", "Created", "Container created", name)
     container_id = ids.hex_id(host.component(record.node).stream("containers", record.node))
     instance = Instance(
@@ -294,6 +257,7 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
         started_ms=host.now_ms,
         specified_image=container["image"],
         user=user,
+        resources=granted,
     )
     previous = last if last is not None else state.previous
     if launch.create_error:
@@ -306,9 +270,12 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
             started_ms=0, finished_ms=host.now_ms, exit_code=128, reason="StartError", message=text
         )
         record = record.with_container(name, state._replace(current=instance, previous=previous))
-        return _fail(host, record, pod, name, "RunContainerError", text, text)
+        return fail(host, record, pod, name, "RunContainerError", text, text)
     started = _put_run(host, subject, container_id, program, launch)
-    record = record.with_container(name, state._replace(current=instance, previous=previous, waiting=None))
+    eviction.expect(host, pod, started)
+    record = record.with_container(
+        name, state._replace(current=instance, previous=previous, waiting=None, is_purged=False)
+    )
     host.event(record, pod, "Normal", "Started", "Container started", name)
     return _after_start(host, record, pod, container, started)
 
@@ -339,6 +306,10 @@ def _nothing_runs(subject: Container) -> Launch:
     return Launch(create_error=f"error during container init: {why}")
 
 
+LIVE_AFTER_MS = 20
+"""From the start of a container to the first command of a live script."""
+
+
 def _put_run(
     host: Host, subject: Container, container_id: str, program: Program | None, launch: Launch
 ) -> Run:
@@ -359,6 +330,8 @@ def _put_run(
         started = replace(started, exit_at_ms=over_ms, exit_code=137, exit_reason="OOMKilled")
     host.runtime.put(started)
     host.runtime.remember(subject.pod_uid, subject.name, {})
+    if launch.live:
+        host.loop.wake(subject.started_ms + LIVE_AFTER_MS, "script", (subject.pod_uid, subject.name))
     if launch.log:
         lines = tuple(Line(subject.started_ms + line.at_ms, line.text, line.stream) for line in launch.log)
         host.runtime.log(started, lines)

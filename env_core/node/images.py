@@ -180,6 +180,22 @@ class Images:
         """Return why the runtime cannot create a container, "" when it can."""
         return ""
 
+    def sandbox_error(self, _namespace: str, _pod: str, _sandbox_id: str) -> str:
+        """Return why the runtime cannot make a pod's sandbox, "" when it can."""
+        return ""
+
+    def stop_error(self, _container: Container, _container_id: str) -> str:
+        """Return why the runtime cannot stop a container, "" when it can."""
+        return ""
+
+    def stop_sandbox_error(self, _namespace: str, _pod: str, _sandbox_id: str) -> str:
+        """Return why the runtime cannot stop a pod's sandbox, "" when it can."""
+        return ""
+
+    def volume_error(self, _call: str, _driver: str, _handle: str) -> str:
+        """Return what a CSI driver's node plugin answers to a call (NodeStageVolume …), "" when all is well."""
+        return ""
+
     def inspect_error(self, _reference: Reference) -> PullError | None:
         """Return why the runtime cannot look an image up, or None."""
         return None

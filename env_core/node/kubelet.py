@@ -6,30 +6,39 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from env_core.apiserver.proxying import Forward, Passed
 from env_core.apiserver.request import ApiRequest, ExecOptions
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import WatchEvent
 from env_core.node import (
+    api,
     arrivals,
     containers,
     endings,
+    eviction,
+    image_gc,
     logs,
+    node_status,
     nodes,
     pods,
+    power,
     probes,
     reporting,
     statuses,
     volumes,
 )
-from env_core.node._host import Host, PodNetwork, next_phase_ms
-from env_core.node._records import FINISHED, IDLE, SYNCING, PodRecord
+from env_core.node._host import Host, Jitter, PodNetwork, next_phase_ms
+from env_core.node._records import IDLE, SYNCING, Free, PodRecord, Settings
 from env_core.node.images import Images
 from env_core.programs import Run, Runtime
 from env_core.sim.state import State
 from env_core.world import Object, Output
 
 WATCH_DELAY_MS = 10
+RUNTIME_CHECK_MS = 5_000
 _SOURCES = ("configmaps", "secrets")
+_OF_NODES = {"node": node_status.report, "evict": eviction.round_, "images": image_gc.collect}
+"""What an agenda entry about a node lets its kubelet do."""
 
 
 class Kubelets:
@@ -38,7 +47,8 @@ class Kubelets:
     Agenda keys (handler "kubelet"): ("pod", namespace, name) a pod object changed; ("sync", uid) a worker must
     look; ("step", uid) what a busy worker waits for is over; ("probe", uid, container, kind) a probe is due;
     ("probed", …) its answer is there; ("run", uid, container) a run was ended from outside; ("files", uid)
-    changed configuration reaches a pod's volumes.
+    changed configuration reaches a pod's volumes; ("hook", uid, container) a preStop hook has failed; ("node", name) a node's report is due; ("evict", name) its
+    eviction manager looks; ("images", name) its images are collected.
     """
 
     __slots__ = ("_host", "views")
@@ -52,6 +62,7 @@ class Kubelets:
         network: PodNetwork,
         exec_in: Callable[[Run, ExecOptions], Output],
         images: Images | None = None,
+        jitter: Jitter | None = None,
     ) -> None:
         host = Host(
             server=server,
@@ -60,6 +71,7 @@ class Kubelets:
             network=network,
             exec_in=exec_in,
             images=images if images is not None else Images(),
+            jitter=jitter,
         )
         self._host = host
         self.views: Mapping[str, Callable[[Object, int], Object]] = {
@@ -78,13 +90,30 @@ class Kubelets:
         labels: dict[str, str] | None = None,
         taints: Sequence[Object] = (),
         pods: int = 110,
+        settings: Settings | None = None,
+        is_new: bool = False,
+        network_problem: str = "",
     ) -> Object:
         """Add a node with a running kubelet and return its Node object.
+
+        A node that `is_new` registers as the world looks on: it becomes ready in a moment, and its kubelet says so
+        in events. `network_problem` is why its network is not ready yet.
 
         Raises:
             StatusError: when the API refuses the Node or its Lease.
         """
-        return nodes.join(self._host, name, cpu=cpu, memory=memory, labels=labels, taints=taints, pods=pods)
+        return nodes.join(
+            self._host,
+            name,
+            cpu=cpu,
+            memory=memory,
+            labels=labels,
+            taints=taints,
+            pods=pods,
+            settings=settings,
+            is_new=is_new,
+            network_problem=network_problem,
+        )
 
     def stop_node(self, name: str) -> None:
         """Let a machine die: its processes end, its addresses answer no more, its kubelet says nothing.
@@ -94,34 +123,73 @@ class Kubelets:
         Raises:
             KeyError: when no such node joined.
         """
-        host = self._host
-        record = host.nodes[name]
-        if record.stopped_ms is not None:
-            return
-        nodes.freeze(host, record)
-        for pod in self._records(name):
-            self._end_runs(pod)
+        record = self._host.nodes[name]
+        if record.stopped_ms is None or not record.is_down:
+            power.stop(self._host, record, is_down=True)
 
     def start_node(self, name: str) -> None:
-        """Bring a dead machine back: its kubelet registers anew and restarts the pods it still has.
+        """Bring a dead machine, or a stopped kubelet, back: it registers anew and looks after the pods it still has.
+
+        Raises:
+            KeyError: when no such node joined.
+        """
+        record = self._host.nodes[name]
+        if record.stopped_ms is not None:
+            power.start(self._host, record)
+
+    def stop_kubelet(self, name: str) -> None:
+        """Stop a node's kubelet alone: the containers run on, and nobody looks after them.
+
+        Raises:
+            KeyError: when no such node joined.
+        """
+        record = self._host.nodes[name]
+        if record.stopped_ms is None:
+            power.stop(self._host, record, is_down=False)
+
+    def set_free(
+        self,
+        name: str,
+        *,
+        memory_bytes: int | None = None,
+        disk_bytes: int | None = None,
+        inodes: int | None = None,
+    ) -> None:
+        """Say how little a machine has left of memory, disk and inodes; None where there is plenty.
 
         Raises:
             KeyError: when no such node joined.
         """
         host = self._host
-        record = host.nodes[name]
-        if record.stopped_ms is None:
-            return
-        nodes.thaw(host, record)
-        for pod in self._records(name):
-            if pod.worker == FINISHED:
-                continue
-            sandbox = pod.sandbox._replace(is_ready=False) if pod.sandbox is not None else None
-            host.put(pod._replace(stage=IDLE, todo=(), sandbox=sandbox, is_pending=False))
-            host.wake(host.now_ms + WATCH_DELAY_MS, "sync", pod.uid)
-        for pod_object in host.store.indexed("node", name):
-            metadata = pod_object["metadata"]
-            host.wake(host.now_ms + WATCH_DELAY_MS, "pod", metadata["namespace"], metadata["name"])
+        node = host.nodes[name]._replace(free=Free(memory_bytes, disk_bytes, inodes))
+        host.nodes[name] = node
+        eviction.wake(host, node)
+        image_gc.wake(host, node)
+
+    def set_network_problem(self, name: str, problem: str = node_status.NETWORK_PROBLEM) -> None:
+        """Let a node's network plugin be unready for a reason, "" when it is ready: pods get no sandbox meanwhile.
+
+        Raises:
+            KeyError: when no such node joined.
+        """
+        host = self._host
+        was = host.nodes[name].network_problem
+        host.nodes[name] = node = host.nodes[name]._replace(network_problem=problem)
+        if was and not problem:
+            # Until it was ready once, a kubelet looks ten times a second.
+            host.wake(host.now_ms + node_status.FIRST_READY_MS, "node", name)
+        node_status.wake(host, node)
+
+    def set_runtime_problem(self, name: str, problem: str = node_status.RUNTIME_PROBLEM) -> None:
+        """Let a node's container runtime be unready for a reason, "" when it is ready again.
+
+        Raises:
+            KeyError: when no such node joined.
+        """
+        host = self._host
+        node = host.nodes[name]._replace(runtime_problem=problem, runtime_lost_ms=host.now_ms)
+        host.nodes[name] = node
+        node_status.wake(host, node)
 
     def set_sandbox_problem(self, node: str, text: str) -> None:
         """Let a node's network plugin fail: no pod gets a sandbox while `text` is not "". `$ID` is the sandbox's."""
@@ -138,7 +206,7 @@ class Kubelets:
         record = host.record(pod["metadata"]["uid"]) if pod is not None else None
         if record is None or record.sandbox is None:
             raise KeyError(f"{namespace}/{name}")
-        self._end_runs(record)
+        power.end_runs(host, record)
         host.put(record._replace(sandbox=record.sandbox._replace(is_ready=False)))
         node = host.node(record.node)
         if node is not None:
@@ -161,18 +229,6 @@ class Kubelets:
         if found is not None:
             probes.unpark(host, record, found)
 
-    def _end_runs(self, pod: PodRecord) -> None:
-        host = self._host
-        for container in pod.containers:
-            run = host.runtime.run(pod.uid, container)
-            if run is not None and run.is_running(host.now_ms):
-                host.runtime.end(run, host.now_ms, 137, "Error")
-        if pod.sandbox is not None and pod.sandbox.is_ready:
-            host.runtime.release(pod.sandbox.address)
-
-    def _records(self, node: str) -> list[PodRecord]:
-        return [record for record in self._host.pods.values() if record.node == node]
-
     # Waking
 
     def on_write(self, event: WatchEvent) -> None:
@@ -182,6 +238,11 @@ class Kubelets:
             self._on_pod(event)
         elif resource in _SOURCES:
             self._on_source(event)
+        elif resource == "nodes" and event.old is not None:
+            node = self._host.node(event.ref.name)
+            is_cordoned = bool((event.object.get("spec") or {}).get("unschedulable"))
+            if node is not None and node.is_cordoned != is_cordoned:
+                node_status.wake(self._host, node)
 
     def _on_pod(self, event: WatchEvent) -> None:
         host = self._host
@@ -217,11 +278,20 @@ class Kubelets:
         if what == "pod":
             self._pod_changed(key[1], key[2])
             return
+        if what in _OF_NODES:
+            machine = host.node(key[1])
+            if machine is not None and machine.stopped_ms is None:
+                _OF_NODES[what](host, machine)
+            return
         record = host.record(key[1])
         if record is None:
             return
         node = host.node(record.node)
         if node is None or node.stopped_ms is not None:
+            return
+        if node.runtime_problem and what in ("sync", "step"):
+            # The loop of syncs stands still until the runtime answers.
+            host.wake(host.now_ms + RUNTIME_CHECK_MS, *key)
             return
         if what == "sync":
             pods.handle(host, record)
@@ -241,6 +311,10 @@ class Kubelets:
             host.wake(next_phase_ms(node.relist_ms, host.now_ms), "sync", record.uid)
         elif what == "files":
             self._refresh(record)
+        elif what == "hook":
+            pod = host.pod(record) or record.pod
+            if pod is not None:
+                host.event(record, pod, "Warning", "FailedPreStopHook", "PreStopHook failed", key[2])
 
     def _pod_changed(self, namespace: str, name: str) -> None:
         host = self._host
@@ -300,6 +374,10 @@ class Kubelets:
                 host.runtime.put(replace(run, container=replace(run.container, files=after)))
 
     # Being asked
+
+    def answer(self, request: Forward) -> Passed:
+        """Answer a request to a node's kubelet, as the API server's node proxy passes it on."""
+        return api.answer(self._host, request)
 
     def log(self, pod: Object, request: ApiRequest) -> str:
         """Return a container's log; raises `StatusError` in the API server's words."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from env_core.dataplane.serving import programs
 from env_core.node import _asking
 from env_core.node._host import SECOND_MS, Host
 from env_core.node._records import PodRecord
 from env_core.node.conditions import is_sidecar
 from env_core.node.environment import expand
-from env_core.programs import REFUSED, Request, Run
+from env_core.programs import REFUSED, Line, Request, Run
 from env_core.world import Object
 
 GRACE_MIN_S: Final = 2
@@ -50,8 +51,11 @@ def stop(
     message: str,
     grace_s: int,
     wait_ms: int = 0,
+    errors: list[str] | None = None,
 ) -> int:
     """Stop a running container and return when it will have ended.
+
+    Why the runtime cannot stop it is added to `errors`; then it runs on.
 
     `message` is that of the Killing event, `grace_s` the seconds that are left to the container, `wait_ms` how
     long it waits for its turn (sidecars).
@@ -62,13 +66,22 @@ def stop(
     run = host.runtime.run(record.uid, name)
     if run is None or not run.is_running(now_ms):
         return now_ms
+    error = host.images.stop_error(run.container, run.container_id)
+    if error:
+        if errors is not None:
+            shown = _go_quoted(f"rpc error: code = Unknown desc = {error}")
+            errors.append(f'failed to "KillContainer" for "{name}" with KillContainerError: {shown}')
+        return now_ms
     start_ms = now_ms + wait_ms
     hook = (container.get("lifecycle") or {}).get("preStop")
     if hook and grace_s > 0:
         done = _run_hook(host, record, run, pod, container, hook, grace_s * SECOND_MS)
-        if done.error or done.took_ms >= grace_s * SECOND_MS:
-            host.event(record, pod, "Warning", "FailedPreStopHook", "PreStopHook failed", name)
         took_ms = min(done.took_ms, grace_s * SECOND_MS)
+        if done.error or done.took_ms >= grace_s * SECOND_MS:
+            if wait_ms + took_ms:
+                host.wake(start_ms + took_ms, "hook", record.uid, name)
+            else:
+                host.event(record, pod, "Warning", "FailedPreStopHook", "PreStopHook failed", name)
         start_ms += took_ms
         grace_s -= took_ms // SECOND_MS
     grace_s = max(grace_s, GRACE_MIN_S)
@@ -76,14 +89,27 @@ def stop(
     if launch.stop_ms < grace_s * SECOND_MS:
         reason = "Completed" if launch.stop_code == 0 else "Error"
         ended = host.runtime.end(run, start_ms + launch.stop_ms, launch.stop_code, reason)
+        host.runtime.log(run, _last_words(run, start_ms))
     else:
         ended = host.runtime.end(run, start_ms + grace_s * SECOND_MS, SIGKILL_CODE, "Error")
     assert ended.exit_at_ms is not None
     return max(ended.exit_at_ms, now_ms)
 
 
-def stop_all(host: Host, record: PodRecord, pod: Object) -> int:
-    """Stop every running container of a pod, sidecars last and in reverse order; returns when all have ended."""
+def _last_words(run: Run, at_ms: int) -> tuple[Line, ...]:
+    """Return what a program logs of its SIGTERM."""
+    program = programs().get(run.program)
+    if program is None or program.signalled is None:
+        return ()
+    found = program.signalled(run.container, "TERM", at_ms)
+    return found.log if found is not None else ()
+
+
+def stop_all(host: Host, record: PodRecord, pod: Object, errors: list[str] | None = None) -> int:
+    """Stop every running container of a pod, sidecars last and in reverse order; returns when all have ended.
+
+    What the runtime refuses is added to `errors`.
+    """
     spec = pod["spec"]
     now_ms = host.now_ms
     end_ms = now_ms
@@ -96,15 +122,14 @@ def stop_all(host: Host, record: PodRecord, pod: Object) -> int:
     for container in others:
         if is_running(host, record, container["name"]):
             grace_s = grace_of(record, pod, container)
-            end_ms = max(
-                end_ms, stop(host, record, pod, container, f"Stopping container {container['name']}", grace_s)
-            )
+            message = f"Stopping container {container['name']}"
+            end_ms = max(end_ms, stop(host, record, pod, container, message, grace_s, errors=errors))
     for container in reversed([each for each in init if is_sidecar(each)]):
         if is_running(host, record, container["name"]):
             waited_ms = end_ms - now_ms
             grace_s = grace_of(record, pod, container) - waited_ms // SECOND_MS
             message = f"Stopping container {container['name']}"
-            end_ms = stop(host, record, pod, container, message, max(grace_s, 0), waited_ms)
+            end_ms = stop(host, record, pod, container, message, max(grace_s, 0), waited_ms, errors)
     return end_ms
 
 
@@ -181,9 +206,12 @@ def _go_quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def observe(host: Host, record: PodRecord) -> PodRecord:
-    """Return the record after a look at the runtime: runs that have ended are dead containers now."""
-    now_ms = host.now_ms
+def observe(host: Host, record: PodRecord, *, is_early: bool = False) -> PodRecord:
+    """Return the record after a look at the runtime: runs that have ended are dead containers now.
+
+    `is_early` leaves out what ends this very millisecond: syncs that begin then do not see it yet.
+    """
+    now_ms = host.now_ms - 1 if is_early else host.now_ms
     changed = None
     for name, container in record.containers.items():
         instance = container.current

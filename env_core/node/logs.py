@@ -10,7 +10,7 @@ from env_core.apiserver import errors
 from env_core.apiserver.podlogs import chosen_container
 from env_core.apiserver.request import ApiRequest, ExecOptions, LogOptions
 from env_core.node._host import SECOND_MS, Host
-from env_core.node._records import PodRecord
+from env_core.node._records import NodeRecord, PodRecord
 from env_core.programs import Line, Run
 from env_core.sim.timefmt import parse_ms, rfc3339_micro
 from env_core.world import Object, Output
@@ -40,16 +40,21 @@ def log(host: Host, pod: Object, request: ApiRequest) -> str:
     record = host.record(metadata["uid"])
     node = host.node(pod["spec"]["nodeName"])
     if node is not None and node.stopped_ms is not None:
-        raise _unreachable(node.address, f"containerLogs/{metadata['namespace']}/{metadata['name']}/{name}")
+        raise _unreachable(node, f"containerLogs/{metadata['namespace']}/{metadata['name']}/{name}")
     container_id = _log_of(pod, name, is_previous=options.previous)
     restarts = _restarts_of(record, name, container_id)
     if record is None or restarts is None or not _is_kept(record, name, restarts):
         return f"unable to retrieve container logs for {container_id}"
+    if _never_ran(record, name, restarts):
+        path = f"/var/log/pods/{record.namespace}_{record.name}_{record.uid}/{name}/{restarts}.log"
+        return f'failed to try resolving symlinks in path "{path}": lstat {path}: no such file or directory'
     return _printed(host, host.runtime.log_lines(record.uid, name, restarts), options)
 
 
-def _unreachable(address: str, path: str) -> errors.StatusError:
-    text = f'Get "https://{address}:10250/{path}": dial tcp {address}:10250: connect: no route to host'
+def _unreachable(node: NodeRecord, path: str) -> errors.StatusError:
+    address = node.address
+    why = "no route to host" if node.is_down else "connection refused"
+    text = f'Get "https://{address}:10250/{path}": dial tcp {address}:10250: connect: {why}'
     return errors.StatusError(errors.status(500, "", text))
 
 
@@ -99,6 +104,15 @@ def _is_kept(record: PodRecord, name: str, restarts: int) -> bool:
     state = record.container(name)
     is_older = state.previous is not None and state.previous.restarts == restarts
     return not (is_older and state.current is not None and not state.current.is_running)
+
+
+def _never_ran(record: PodRecord, name: str, restarts: int) -> bool:
+    """Whether a container could not be started, so that no log was opened for it."""
+    state = record.container(name)
+    return any(
+        each is not None and each.restarts == restarts and not each.is_running and not each.started_ms
+        for each in (state.current, state.previous)
+    )
 
 
 def _printed(host: Host, lines: list[Line], options: LogOptions) -> str:
@@ -155,7 +169,7 @@ def running(host: Host, pod: Object, request: ApiRequest) -> Run:
         raise errors.StatusError(errors.status(500, "InternalError", text))
     node = host.node(pod["spec"]["nodeName"])
     if node is not None and node.stopped_ms is not None:
-        raise _unreachable(node.address, f"{request.subresource}/{metadata['namespace']}/{pod_name}/{name}")
+        raise _unreachable(node, f"{request.subresource}/{metadata['namespace']}/{pod_name}/{name}")
     run = host.runtime.run(metadata["uid"], name)
     if run is None or not run.is_running(host.now_ms):
         text = f'container not found ("{name}")'

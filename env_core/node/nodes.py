@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from env_core.node._host import SECOND_MS, Host
-from env_core.node._records import NodeRecord
+from env_core.node import dns, eviction, node_status
+from env_core.node._host import HANDLER, SECOND_MS, Host
+from env_core.node._records import NodeRecord, Settings
 from env_core.objects import quantity
 from env_core.sim import ids
 from env_core.sim.timefmt import rfc3339, rfc3339_micro
@@ -25,12 +26,9 @@ REPORT_MS: Final = 300_000
 RESERVED_MEMORY: Final = 100 << 20
 STORAGE_BYTES: Final = 100 << 30
 
-_HEALTHY: Final = (
-    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-)
+FIRST_REPORT_MS: Final = 330
+"""From a new node's registration to the report that it is ready (nodes.jsonl.gz): its CSINode must be there."""
+NOT_INITIALIZED: Final = "CSINode is not yet initialized"
 
 
 def join(
@@ -42,8 +40,14 @@ def join(
     labels: dict[str, str] | None = None,
     taints: Sequence[Object] = (),
     pods: int = 110,
+    settings: Settings | None = None,
+    is_new: bool = False,
+    network_problem: str = "",
 ) -> Object:
-    """Register a node and its lease; returns the Node object."""
+    """Register a node and its lease; returns the Node object.
+
+    A node that `is_new` registers now, with the events of a kubelet that starts; others have been there before.
+    """
     number = len(host.nodes)
     address = f"10.0.0.{11 + number}"
     pod_cidr = f"10.244.{number}.0/24"
@@ -63,6 +67,9 @@ def join(
         joined_ms=now_ms,
         relist_ms=stream.below(SECOND_MS),
         tick_ms=stream.below(SECOND_MS),
+        settings=settings if settings is not None else Settings(),
+        evict_ms=(now_ms + stream.below(SECOND_MS)) % eviction.ROUND_MS,
+        network_problem=network_problem,
     )
     host.nodes[name] = record
     amounts = {
@@ -78,7 +85,6 @@ def join(
         "ephemeral-storage": str(record.storage_bytes),
         "memory": f"{record.memory_bytes >> 10}Ki",
     }
-    heartbeat = rfc3339(now_ms)
     boot = ids.uid(stream)
     body: Object = {
         "apiVersion": "v1",
@@ -103,17 +109,7 @@ def join(
             "addresses": [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}],
             "capacity": amounts,
             "allocatable": available,
-            "conditions": [
-                {
-                    "type": kind,
-                    "status": status,
-                    "lastHeartbeatTime": heartbeat,
-                    "lastTransitionTime": heartbeat,
-                    "reason": reason,
-                    "message": message,
-                }
-                for kind, status, reason, message in _HEALTHY
-            ],
+            "conditions": _first_conditions(record, now_ms, is_new=is_new),
             "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
             "nodeInfo": {
                 "architecture": "amd64",
@@ -134,7 +130,11 @@ def join(
             "features": {"supplementalGroupsPolicy": True},
         },
     }
+    if is_new:
+        _starting(host, record, times=2)
     created = component.api.create("nodes", "", body)
+    if is_new:
+        host.wake(now_ms + FIRST_REPORT_MS, "node", name)
     lease: Object = {
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
@@ -149,6 +149,23 @@ def join(
     }
     component.api.create(LEASES, LEASE_NAMESPACE, lease)
     return created
+
+
+def _first_conditions(record: NodeRecord, now_ms: int, *, is_new: bool) -> list[Object]:
+    built, _ = node_status.conditions(record, None, now_ms)
+    if is_new:
+        said = f"[{built[-1]['message']}, {NOT_INITIALIZED}]" if record.network_problem else NOT_INITIALIZED
+        built[-1] = {**built[-1], "status": "False", "reason": "KubeletNotReady", "message": said}
+    return built
+
+
+def _starting(host: Host, record: NodeRecord, times: int) -> None:
+    """Record that a kubelet starts, before it knows its node's uid."""
+    node_status.event(host, record, "Normal", "Starting", "Starting kubelet.", has_uid=False)
+    dns.check_host(host, record)
+    for _ in range(times):
+        for row in node_status.rows(record, host.now_ms)[:-1]:
+            node_status.state_event(host, record, row.event, has_uid=False)
 
 
 def _last(record: NodeRecord, now_ms: int, period_ms: int) -> int:
@@ -183,7 +200,7 @@ def viewed_lease(host: Host, lease: Object, now_ms: int) -> Object:
     return {**lease, "spec": {**lease["spec"], "renewTime": rfc3339_micro(_last(record, now_ms, RENEW_MS))}}
 
 
-def freeze(host: Host, record: NodeRecord) -> NodeRecord:
+def freeze(host: Host, record: NodeRecord, *, is_down: bool) -> NodeRecord:
     """Stop a node's clockwork: its stored lease and heartbeats are from now on its last ones."""
     now_ms = host.now_ms
     lease = host.store.get(LEASES, LEASE_NAMESPACE, record.name)
@@ -193,43 +210,42 @@ def freeze(host: Host, record: NodeRecord) -> NodeRecord:
         component.api.update_status("nodes", "", viewed_node(host, node, now_ms))
     if lease is not None:
         component.api.update(LEASES, LEASE_NAMESPACE, viewed_lease(host, lease, now_ms))
-    stopped = record._replace(stopped_ms=now_ms)
+    stopped = record._replace(stopped_ms=now_ms, is_down=is_down)
     host.nodes[record.name] = stopped
     return stopped
 
 
 def thaw(host: Host, record: NodeRecord) -> NodeRecord:
-    """Let a stopped node report again: a fresh lease and healthy conditions."""
+    """Let a kubelet start again: a fresh lease, its conditions as they are now, and what it says of them."""
     now_ms = host.now_ms
-    started = record._replace(stopped_ms=None, joined_ms=now_ms, pulls_until_ms=now_ms)
+    was_down = record.is_down
+    started = record._replace(
+        stopped_ms=None, is_down=False, joined_ms=now_ms, pulls_until_ms=now_ms, observed=(), pressures=()
+    )
     host.nodes[record.name] = started
     component = host.component(record.name)
+    _forget_events(host, record.name)
     lease = host.store.get(LEASES, LEASE_NAMESPACE, record.name)
     if lease is not None:
         spec = {**lease["spec"], "renewTime": rfc3339_micro(now_ms)}
         component.api.update(LEASES, LEASE_NAMESPACE, {**lease, "spec": spec})
     node = host.store.get("nodes", "", record.name)
-    if node is not None:
-        stamp = rfc3339(now_ms)
-        old = {each["type"]: each for each in (node.get("status") or {}).get("conditions") or ()}
-        fresh = []
-        for kind, status, reason, message in _HEALTHY:
-            before = old.get(kind)
-            since = (
-                before["lastTransitionTime"] if before is not None and before["status"] == status else stamp
-            )
-            fresh.append(
-                {
-                    "type": kind,
-                    "status": status,
-                    "lastHeartbeatTime": stamp,
-                    "lastTransitionTime": since,
-                    "reason": reason,
-                    "message": message,
-                }
-            )
-        others = [each for kind, each in old.items() if kind not in {row[0] for row in _HEALTHY}]
-        component.api.update_status(
-            "nodes", "", {**node, "status": {**node["status"], "conditions": [*fresh, *others]}}
-        )
+    if node is None:
+        return started
+    fresh, states = node_status.conditions(started, node, now_ms)
+    _starting(host, started, times=2 if was_down else 0)
+    every = [row.event for row in node_status.rows(started, now_ms)]
+    for _ in range(2 if was_down else 1):
+        for state in every if "NodeReady" in states else every[:-1]:
+            node_status.state_event(host, started, state)
+    component.api.update_status("nodes", "", {**node, "status": {**node["status"], "conditions": fresh}})
+    eviction.wake(host, started)
     return started
+
+
+def _forget_events(host: Host, node: str) -> None:
+    """A kubelet that starts has counted no events yet."""
+    for name in ("events/seen", "events/similar", "events/spam"):
+        table = host.state.table(name)
+        for key in [key for key in table if key[:2] == (HANDLER, node)]:
+            table.pop(key)

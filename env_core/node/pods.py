@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from env_core.node import _actions, conditions, containers, endings, lifecycle, probes, volumes
+from env_core.node import (
+    _actions,
+    conditions,
+    containers,
+    dns,
+    endings,
+    image_pulls,
+    lifecycle,
+    node_status,
+    probes,
+    resizing,
+    volumes,
+)
 from env_core.node._host import Host, next_phase_ms
 from env_core.node._records import (
     HOOK,
@@ -32,6 +44,8 @@ from env_core.world import Object
 RELIST_DELAY_MS: Final = 10
 """From the end of a sync that started containers to the next look at them."""
 RETRY_MS: Final = 10_000
+TRANSIENT_RETRY_MS: Final = 1_000
+"""After a sync that failed because the node's network is not ready."""
 RESYNC_MAX_MS: Final = 60_000
 
 
@@ -46,7 +60,7 @@ def handle(host: Host, record: PodRecord) -> None:
         if pod is None:
             endings.forget(host, record, None)
             return
-    must_end = record.is_gone or "deletionTimestamp" in pod["metadata"]
+    must_end = record.is_gone or record.is_killed or "deletionTimestamp" in pod["metadata"]
     if record.stage != IDLE:
         if must_end and record.worker == SYNCING and record.stage != KILLING:
             endings.terminate(host, record._replace(stage=IDLE, todo=()), pod)
@@ -62,7 +76,7 @@ def handle(host: Host, record: PodRecord) -> None:
         endings.terminate(host, record, pod)
     elif record.worker == TERMINATED:
         endings.finish_pod(host, record, pod)
-    elif must_end:
+    elif record.is_gone or "deletionTimestamp" in pod["metadata"]:
         endings.remove(host, record)
 
 
@@ -89,14 +103,26 @@ def _sync_time(host: Host, record: PodRecord) -> int:
 def sync(host: Host, record: PodRecord, pod: Object) -> None:
     """Bring a pod to what its spec says."""
     record = lifecycle.observe(
-        host, record._replace(error="", has_changed=False, is_pending=False, retry_ms=None)
+        host, record._replace(error="", has_changed=False, is_pending=False, retry_ms=None), is_early=True
     )
+    record = resizing.consider(host, record, pod)
     record, status = generated(host, record, pod)
     if conditions.is_terminal(status["phase"]):
         record = write(host, record._replace(worker=TERMINATING), status)
         endings.wake_at_tick(host, record)
         return
     record = write(host, record, status)
+    node = host.node(record.node)
+    if node is not None and node.network_problem and not pod["spec"].get("hostNetwork"):
+        host.event(
+            record,
+            pod,
+            "Warning",
+            "NetworkNotReady",
+            f"network is not ready: {node_status.network_error(node)}",
+        )
+        _finish(host, record._replace(error="network"), pod)
+        return
     if not record.is_mounted and volumes.has_volumes(pod):
         _start_mounting(host, record, pod)
         return
@@ -110,7 +136,7 @@ def _start_mounting(host: Host, record: PodRecord, pod: Object) -> None:
     if claim or record.mount_tries:
         host.put(record._replace(stage=MOUNTING, until_ms=until_ms))
     else:
-        bad = [volume for volume in pod["spec"]["volumes"] if volumes.problem(host, record, pod, volume)]
+        bad = [volume for volume in pod["spec"]["volumes"] if volumes.failure(host, record, pod, volume)]
         tries = tuple(
             MountTry(volume["name"], now_ms + volumes.FIRST_TRY_MS, volumes.FIRST_RETRY_MS) for volume in bad
         )
@@ -135,9 +161,8 @@ def _mount(host: Host, record: PodRecord, pod: Object) -> None:
         if each.at_ms > now_ms:
             left.append(each)
             continue
-        why = volumes.problem(host, record, pod, by_name[each.volume])
-        if why:
-            text = f'MountVolume.SetUp failed for volume "{each.volume}" : {why}'
+        text = volumes.failure(host, record, pod, by_name[each.volume])
+        if text:
             host.event(record, pod, "Warning", "FailedMount", text)
             grown = min(each.delay_ms * 2, volumes.RETRY_MAX_MS)
             left.append(MountTry(each.volume, now_ms + each.delay_ms, grown))
@@ -190,6 +215,9 @@ def _act(host: Host, record: PodRecord, pod: Object) -> None:
         if made is None:
             return
         record = made
+    record, is_done = resizing.actuate(host, record, pod)
+    if not is_done:
+        record = record._replace(error="error")
     _start(host, record, pod)
 
 
@@ -205,6 +233,7 @@ def _make_sandbox(host: Host, record: PodRecord, pod: Object) -> PodRecord | Non
     stream = host.component(record.node).stream("containers", record.node)
     sandbox_id = ids.hex_id(stream)
     problem: str | None = host.state.table("kubelet/sandbox-problems").get(record.node)
+    problem = problem or host.images.sandbox_error(record.namespace, record.name, sandbox_id)
     if problem:
         text = f"Failed to create pod sandbox: rpc error: code = Unknown desc = {problem.replace('$ID', sandbox_id)}"
         host.event(record, pod, "Warning", "FailedCreatePodSandBox", text)
@@ -212,7 +241,13 @@ def _make_sandbox(host: Host, record: PodRecord, pod: Object) -> PodRecord | Non
         return None
     address = _new_address(host, record) if not pod["spec"].get("hostNetwork") else ""
     attempt = record.sandbox.attempt + 1 if record.sandbox is not None else 0
+    if attempt:
+        # The old sandbox's init containers are removed: all of them run again.
+        for container in pod["spec"].get("initContainers") or ():
+            if record.container(container["name"]).current is not None:
+                record = record.change_container(container["name"], is_purged=True)
     record = record._replace(sandbox=Sandbox(sandbox_id, address, attempt), has_changed=True)
+    dns.check(host, record, pod)
     if address:
         host.runtime.assign(address, record.namespace, record.name, record.uid)
     status = record.status
@@ -271,29 +306,29 @@ def _killed(host: Host, record: PodRecord, pod: Object) -> None:
 
 def _start(host: Host, record: PodRecord, pod: Object) -> None:
     if not record.todo:
-        _finish(host, record, pod)
+        _finish(host, resizing.finish(host, record, pod), pod)
         return
     name, rest = record.todo[0], record.todo[1:]
     started = containers.begin(host, record, pod, name)
-    if started.outcome == containers.BUSY:
+    if started.outcome == image_pulls.BUSY:
         _wait(host, started.record, pod, PULLING, started.until_ms)
         return
     _started(host, started._replace(record=started.record._replace(todo=rest)), pod, name)
 
 
-def _started(host: Host, started: containers.Started, pod: Object, name: str) -> None:
+def _started(host: Host, started: image_pulls.Started, pod: Object, name: str) -> None:
     record = started.record
-    if started.outcome == containers.BACKED_OFF:
+    if started.outcome == image_pulls.BACKED_OFF:
         record = record._replace(error=record.error or "backoff")
-    elif started.outcome == containers.FAILED:
+    elif started.outcome == image_pulls.FAILED:
         record = record._replace(error="error")
     else:
         record = record._replace(has_changed=True)
-    if started.outcome in (containers.FAILED, containers.BACKED_OFF):
+    if started.outcome in (image_pulls.FAILED, image_pulls.BACKED_OFF):
         init = [each for each in pod["spec"].get("initContainers") or () if each["name"] == name]
         if init and not conditions.is_sidecar(init[0]):
             record = record._replace(todo=())
-        if record.container(name).current is not None and started.outcome == containers.FAILED:
+        if record.container(name).current is not None and started.outcome == image_pulls.FAILED:
             record = record._replace(has_changed=True)
     if started.until_ms > host.now_ms:
         _wait(host, record, pod, HOOK, started.until_ms)
@@ -308,12 +343,11 @@ def _finish(host: Host, record: PodRecord, pod: Object) -> None:
     assert node is not None
     due: list[int] = []
     if record.error:
-        wait_ms = RETRY_MS
+        wait_ms = TRANSIENT_RETRY_MS if record.error == "network" else RETRY_MS
         if record.error == "backoff":
             left_ms = containers.backoff_left_ms(host, record)
             wait_ms = min(left_ms if left_ms is not None else RETRY_MS, RESYNC_MAX_MS)
-        jitter = host.component(record.node).stream("resync", record.node).fraction() / 2
-        retry_ms = next_phase_ms(node.tick_ms, now_ms + int(wait_ms * (1 + jitter)))
+        retry_ms = next_phase_ms(node.tick_ms, now_ms + int(wait_ms * (1 + host.jitter(record, wait_ms))))
         record = record._replace(retry_ms=retry_ms)
         due.append(retry_ms)
         if record.has_changed:
@@ -329,7 +363,7 @@ def _finish(host: Host, record: PodRecord, pod: Object) -> None:
         if state.current is not None and state.current.is_running:
             run = host.runtime.run(record.uid, name)
             if run is not None and run.exit_at_ms is not None:
-                due.append(next_phase_ms(node.relist_ms, max(run.exit_at_ms, now_ms + 1)))
+                due.append(next_phase_ms(node.relist_ms, max(run.exit_at_ms, now_ms) + 1))
     end_ms = deadline_ms(record, pod)
     if end_ms is not None:
         due.append(next_phase_ms(node.tick_ms, max(end_ms, now_ms + 1)))

@@ -6,10 +6,11 @@ pkg/kubelet/status/status_manager.go (TerminatePod), 1.37; shapes in tests/golde
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from env_core.node import conditions
+from env_core.node import conditions, resizing
 from env_core.node._host import Host
 from env_core.node._records import ContainerRecord, Instance, PodRecord
 from env_core.node.probes import is_ready, is_started
@@ -18,6 +19,14 @@ from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
 LOST = "The container could not be located when the pod was terminated"
+DELETED = "The container could not be located when the pod was deleted.  The container used to be Running"
+_UNKNOWN: Object = {
+    "exitCode": 137,
+    "reason": "ContainerStatusUnknown",
+    "message": LOST,
+    "startedAt": None,
+    "finishedAt": None,
+}
 DEADLINE = "DeadlineExceeded"
 DEADLINE_MESSAGE = "Pod was active on the node longer than the specified deadline"
 
@@ -59,9 +68,19 @@ def _mounts(container: Object) -> list[Object]:
 
 
 def container_status(
-    pod: Object, container: Object, record: ContainerRecord, old: Object | None, waiting_reason: str
+    pod: Object,
+    container: Object,
+    record: ContainerRecord,
+    old: Object | None,
+    waiting_reason: str,
+    *,
+    is_init: bool = False,
+    allocated: Object | None = None,
 ) -> Object:
-    """Return one container's status, without `started` and `ready`, which are the probes'."""
+    """Return one container's status, without `started` and `ready`, which are the probes'.
+
+    An init container that ended well does not show why it waits, a sidecar no more than others.
+    """
     name = container["name"]
     instance = record.current
     resources = container.get("resources") or {}
@@ -75,6 +94,8 @@ def container_status(
                 return {**old}
             restarts = old.get("restartCount", 0)
             status["lastState"] = old.get("lastState") or {}
+            if "running" in old["state"]:
+                status["lastState"] = {"terminated": {**_UNKNOWN, "message": DELETED}}
         status |= {
             "ready": False,
             "restartCount": restarts,
@@ -95,15 +116,17 @@ def container_status(
             "containerID": f"containerd://{instance.container_id}",
             "started": False,
         }
-        requests = resources.get("requests")
+        requests = (resources if allocated is None else allocated).get("requests")
         if requests:
             status["allocatedResources"] = requests
-        status["resources"] = {key: resources[key] for key in ("limits", "requests") if resources.get(key)}
+        given = resources if instance.resources is None else instance.resources
+        status["resources"] = {key: given[key] for key in ("limits", "requests") if given.get(key)}
     if mounts:
         status["volumeMounts"] = mounts
     if instance is not None:
         status["user"] = {"linux": {"uid": instance.user, "gid": instance.user}}
-    if record.waiting is not None and should_restart(container, pod, record):
+    has_passed = is_init and instance is not None and not instance.is_running and instance.exit_code == 0
+    if record.waiting is not None and not has_passed and should_restart(container, pod, record):
         reason, message = record.waiting
         if "terminated" in status["state"]:
             status["lastState"] = status["state"]
@@ -143,13 +166,20 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
     reason = message = ""
     if phase == old.get("phase"):
         reason, message = old.get("reason", ""), old.get("message", "")
-    if record.reason:
+    if record.is_killed:
+        # Its containers' exit codes decide: what ends well on the signal has succeeded, and says no reason.
+        if is_ended and phase == "Failed":
+            reason, message = record.reason, record.reason_message
+    elif record.reason:
         phase, reason, message = "Failed", record.reason, record.reason_message
     now = rfc3339(host.now_ms)
     sandbox = record.sandbox
     others = [
         each for each in pod.get("status", {}).get("conditions") or () if each["type"] not in conditions.OWNED
     ]
+    if record.disruption and is_ended:
+        others = [each for each in others if each["type"] != "DisruptionTarget"]
+        others.append(conditions.disrupted(pod, record.disruption, old.get("conditions") or (), now))
     all_ready = conditions.containers_ready(pod, by_name, phase)
     own = [
         conditions.ready_to_start(
@@ -160,6 +190,9 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
         all_ready,
         conditions.scheduled(pod),
     ]
+    resize = resizing.condition(record, pod["metadata"].get("generation", 0))
+    if resize is not None:
+        own.insert(0, resize)
     node = host.node(record.node)
     address = node.address if node is not None else ""
     status: Object = {
@@ -190,8 +223,20 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
         status["ephemeralContainerStatuses"] = _ephemeral_statuses(record, pod, ephemeral)
     if "qosClass" in pod.get("status", {}):
         status["qosClass"] = pod["status"]["qosClass"]
-    status |= pod_resources(pod)
+    status |= pod_resources(pod, record.allocated)
+    if record.is_killed:
+        status["resources"] = _without_storage(status["resources"])
     return status
+
+
+def _without_storage(resources: Object) -> Object:
+    """What is left of a pod's resources once the kubelet ends it: local storage is not shown (evict-ephemeral-limit)."""
+    built = {}
+    for side, amounts in resources.items():
+        kept = {name: amount for name, amount in amounts.items() if name != "ephemeral-storage"}
+        if kept:
+            built[side] = kept
+    return built
 
 
 def _name_of(status: Object) -> str:
@@ -212,7 +257,15 @@ def _container_statuses(
     built = []
     for container in containers:
         name = container["name"]
-        status = container_status(pod, container, record.container(name), old.get(name), default)
+        status = container_status(
+            pod,
+            container,
+            record.container(name),
+            old.get(name),
+            default,
+            is_init=is_init,
+            allocated=(record.allocated or {}).get(name),
+        )
         if "running" in status["state"]:
             status["started"] = is_started(host, record, container, old.get(name))
         if is_init and not conditions.is_sidecar(container):
@@ -234,9 +287,15 @@ def _ephemeral_statuses(record: PodRecord, pod: Object, containers: Any) -> list
     return built
 
 
-def pod_resources(pod: Object) -> Object:
-    """Return `allocatedResources` and `resources` of the pod: its own, or the sums over its containers."""
+def pod_resources(pod: Object, allocated: Mapping[str, Object] | None = None) -> Object:
+    """Return `allocatedResources` and `resources` of the pod: its own, or the sums over its containers.
+
+    `allocated` are its containers' resources as its node grants them, where that may be something else.
+    """
     spec = pod["spec"]
+    if allocated is not None:
+        containers = [{**each, "resources": allocated.get(each["name"]) or {}} for each in spec["containers"]]
+        spec = {**spec, "containers": containers}
     own = spec.get("resources") or {}
     if own:
         requests, limits = own.get("requests") or {}, own.get("limits") or {}
@@ -336,11 +395,4 @@ def _has_started(row: Object) -> bool:
 def _lost(row: Object) -> Object:
     if "terminated" in row["state"]:
         return row
-    ended = {
-        "exitCode": 137,
-        "reason": "ContainerStatusUnknown",
-        "message": LOST,
-        "startedAt": None,
-        "finishedAt": None,
-    }
-    return {**row, "state": {"terminated": ended}}
+    return {**row, "state": {"terminated": _UNKNOWN}}

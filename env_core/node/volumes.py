@@ -54,6 +54,56 @@ def claim_problem(host: Host, record: PodRecord, pod: Object) -> str:
     )
 
 
+def failure(host: Host, record: PodRecord, pod: Object, volume: Object) -> str:
+    """Return what is said of a volume that cannot be mounted, "" when it can."""
+    claim = volume.get("persistentVolumeClaim")
+    if claim is not None:
+        return _claim_failure(host, record, claim["claimName"])
+    why = problem(host, record, pod, volume)
+    return f'MountVolume.SetUp failed for volume "{volume["name"]}" : {why}' if why else ""
+
+
+def persistent_volume(host: Host, namespace: str, claim_name: str) -> Object | None:
+    """Return the PersistentVolume that a claim is bound to, None without one."""
+    claim = host.store.get("persistentvolumeclaims", namespace, claim_name)
+    name = (claim.get("spec") or {}).get("volumeName") if claim is not None else None
+    return host.store.get("persistentvolumes", "", name) if name else None
+
+
+def _claim_failure(host: Host, record: PodRecord, claim_name: str) -> str:
+    """What a CSI driver answers for the volume of a claim: it is staged on the node, then published to the pod."""
+    found = persistent_volume(host, record.namespace, claim_name)
+    source = (found.get("spec") or {}).get("csi") if found is not None else None
+    node = host.node(record.node)
+    if found is None or source is None or node is None:
+        return ""
+    name, driver = found["metadata"]["name"], source["driver"]
+    if node.settings.csi_drivers is not None and driver not in node.settings.csi_drivers:
+        why = (
+            "kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: driver name "
+            f"{driver} not found in the list of registered CSI drivers"
+        )
+        return f'MountVolume.MountDevice failed for volume "{name}" : {why}'
+    for operation, call in (("MountDevice", "NodeStageVolume"), ("SetUp", "NodePublishVolume")):
+        why = host.images.volume_error(call, driver, source.get("volumeHandle", ""))
+        if why:
+            return f'MountVolume.{operation} failed for volume "{name}" : {why}'
+    return ""
+
+
+def is_held(host: Host, record: PodRecord, pod: Object) -> bool:
+    """Whether a CSI driver fails to take a volume from a pod that has ended: its object stays till then."""
+    for volume in pod["spec"].get("volumes") or ():
+        claim = volume.get("persistentVolumeClaim")
+        found = persistent_volume(host, record.namespace, claim["claimName"]) if claim is not None else None
+        source = (found.get("spec") or {}).get("csi") if found is not None else None
+        if source is not None and host.images.volume_error(
+            "NodeUnpublishVolume", source["driver"], source.get("volumeHandle", "")
+        ):
+            return True
+    return False
+
+
 def problem(host: Host, record: PodRecord, pod: Object, volume: Object) -> str:
     """Return why a volume cannot be set up, "" when it can."""
     for key, resource, singular in _SOURCES:

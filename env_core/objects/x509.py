@@ -21,6 +21,18 @@ from env_core.sim.timefmt import rfc3339
 
 _PEM: Final = re.compile(r"-----BEGIN CERTIFICATE-----\s(.*?)-----END CERTIFICATE-----", re.DOTALL)
 _COMMON_NAME: Final = bytes.fromhex("550403")
+_ATTRIBUTES: Final = {
+    bytes.fromhex(f"5504{code}"): name
+    for code, name in (
+        ("03", "CN"),
+        ("05", "serialNumber"),
+        ("06", "C"),
+        ("07", "L"),
+        ("08", "ST"),
+        ("0a", "O"),
+        ("0b", "OU"),
+    )
+}
 _ALTERNATIVES: Final = bytes.fromhex("551d11")
 _KEY_ID: Final = bytes.fromhex("551d0e")
 _AUTHORITY_ID: Final = bytes.fromhex("551d23")
@@ -74,7 +86,7 @@ def certificates(pem: str) -> tuple[Certificate, ...]:
     return tuple(found)
 
 
-def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
+def elements(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield tag and content of each DER element."""
     at = 0
     while at < len(data):
@@ -91,18 +103,18 @@ def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _parsed(encoded: bytes) -> Certificate:
-    ((_, outer),) = _elements(encoded)
-    (_, body), (_, algorithm), *_ = _elements(outer)
-    fields = [(tag, content) for tag, content in _elements(body) if tag != 0xA0]
+    ((_, outer),) = elements(encoded)
+    (_, body), (_, algorithm), *_ = elements(outer)
+    fields = [(tag, content) for tag, content in elements(body) if tag != 0xA0]
     issuer, validity, subject = (content for _, content in fields[2:5])
-    start, end = (_moment(tag, content) for tag, content in _elements(validity))
+    start, end = (_moment(tag, content) for tag, content in elements(validity))
     made = Certificate(encoded, issuer, subject, _common_name(subject), start, end, is_rsa=_RSA in algorithm)
     extensions = {}
     for tag, content in fields[6:]:
         if tag == 0xA3:
-            ((_, rows),) = _elements(content)
-            for _, row in _elements(rows):
-                parts = list(_elements(row))
+            ((_, rows),) = elements(content)
+            for _, row in elements(rows):
+                parts = list(elements(row))
                 extensions[parts[0][1]] = parts[-1][1]
     return _extended(made, extensions)
 
@@ -127,7 +139,7 @@ def _extended(made: Certificate, extensions: dict[bytes, bytes]) -> Certificate:
         dns_names=tuple(names),
         addresses=tuple(addresses),
         has_names=_ALTERNATIVES in extensions,
-        key_id=next(_elements(key_id))[1] if key_id else b"",
+        key_id=next(elements(key_id))[1] if key_id else b"",
         authority_id=authority[0] if authority else b"",
         is_authority=any(
             tag == 0x01 and content != b"\0" for tag, content in _inner(extensions.get(_CONSTRAINTS))
@@ -140,14 +152,24 @@ def _extended(made: Certificate, extensions: dict[bytes, bytes]) -> Certificate:
 def _inner(value: bytes | None) -> Iterator[tuple[int, bytes]]:
     """Yield the elements of the sequence that an extension consists of."""
     if value:
-        ((_, content),) = _elements(value)
-        yield from _elements(content)
+        ((_, content),) = elements(value)
+        yield from elements(content)
+
+
+def name_parts(name: bytes) -> tuple[tuple[str, str], ...]:
+    """Return the attributes of an encoded name, as (short name, value); unknown kinds by their hexadecimal code."""
+    found = []
+    for _, group in elements(name):
+        for _, pair in elements(group):
+            (_, kind), (_, value) = elements(pair)
+            found.append((_ATTRIBUTES.get(kind, kind.hex()), value.decode("utf-8", "replace")))
+    return tuple(found)
 
 
 def _common_name(name: bytes) -> str:
-    for _, group in _elements(name):
-        for _, pair in _elements(group):
-            (_, kind), (_, value) = _elements(pair)
+    for _, group in elements(name):
+        for _, pair in elements(group):
+            (_, kind), (_, value) = elements(pair)
             if kind == _COMMON_NAME:
                 return value.decode()
     return ""

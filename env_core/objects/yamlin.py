@@ -123,6 +123,24 @@ def read_yaml(text: str) -> Any:
     raise YamlProblem(problem)
 
 
+def structure_of(text: str) -> None:
+    """Check that the first document of a text is YAML of a bearable size, whatever its scalars mean.
+
+    Raises:
+        YamlProblem: as `read_yaml`.
+    """
+    try:
+        problem = _structure_problem(text)
+        if not problem:
+            next(yaml.compose_all(text, Loader=_Loader), None)
+    except yaml.MarkedYAMLError as error:
+        problem = _yaml_problem(text, error)
+    except (yaml.YAMLError, RecursionError) as error:
+        problem = str(error)
+    if problem:
+        raise YamlProblem(problem)
+
+
 def _structure_problem(part: str) -> str:
     """Return go-yaml's words for a document that is too deep or that its aliases blow up, "" for others.
 
@@ -167,11 +185,10 @@ def _yaml_problem(part: str, error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark
     line = 0 if mark is None else mark.line
     context = error.context_mark
-    # go-yaml counts the scanner's lines from one, the parser's from zero.
+    # go-yaml counts the scanner's lines from one, the parser's from zero; the first one it tells only there.
     if isinstance(error, yaml.scanner.ScannerError):
-        line += 1
-        if problem.startswith("mapping values are not allowed") and line == 1:
-            return problem
+        line = line or (0 if context is None else context.line)
+        line += 1 if line else 0
     elif context is not None and line == 0:
         line = context.line
     return f"line {line}: {problem}" if line else problem

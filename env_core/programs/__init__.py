@@ -21,7 +21,10 @@ from env_core.programs._model import (
     Reply,
     Request,
     Served,
+    Signalled,
+    Tls,
     Upstream,
+    Written,
 )
 from env_core.programs._runs import LogKey, Run, RunKey, Runtime
 
@@ -50,5 +53,8 @@ __all__ = [
     "RunKey",
     "Runtime",
     "Served",
+    "Signalled",
+    "Tls",
     "Upstream",
+    "Written",
 ]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
 from env_core.programs import _script
+from env_core.programs._images import commands_of
+from env_core.programs._model import Image
 
 SHELLS: Final = ("sh", "bash", "ash", "dash")
 
@@ -57,3 +60,30 @@ def last_words(argv: tuple[str, ...], default: str) -> tuple[str, ...]:
     if not isinstance(last, _script.Command) or not last.words:
         return argv
     return unwrapped(last.words[1:] if last.words[0] == "exec" else last.words)
+
+
+_CLIENTS: Final = frozenset(
+    (
+        "curl",
+        "dig",
+        "getent",
+        "host",
+        "nc",
+        "netcat",
+        "nslookup",
+        "openssl",
+        "ping",
+        "redis-cli",
+        "telnet",
+        "wget",
+    )
+)
+"""Programs whose output depends on the network at the moment."""
+_CLIENT: Final = re.compile(r"(?:^|[\s;&|(!`])(?:[\w./-]*/)?([a-z][a-z-]*)(?=[\s;&|)`]|$)")
+"""A word that may be a command's name."""
+
+
+def asks_the_network(image: Image, argv: tuple[str, ...], line: str | None) -> bool:
+    """Whether a command, or a script, runs a client that the image has."""
+    names = _CLIENT.findall(line) if line is not None else [argv[0].rpartition("/")[2]]
+    return any(name in _CLIENTS and name in commands_of(image) for name in names)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from env_core.programs import _script
-from env_core.programs._argv import SHELLS, last_words, shell_line_of, unwrapped
+from env_core.programs._argv import SHELLS, asks_the_network, last_words, shell_line_of, unwrapped
 from env_core.programs._http import moment, month_name
 from env_core.programs._images import commands_of, create_problem, finds
 from env_core.programs._model import Container, Exit, Image, Launch, Line
@@ -76,9 +76,10 @@ def launch(container: Container, image: Image, server: Server) -> Launch:
         return _within_memory(container, started)
     line = shell_line_of(inner)
     shell = _Shell(container, image, server)
-    if line is not None:
-        return _within_memory(container, shell.run_script(line))
-    return _within_memory(container, shell.run_alone(inner))
+    found = shell.run_script(line) if line is not None else shell.run_alone(inner)
+    if not found.listeners and not found.create_error and asks_the_network(image, inner, line):
+        found = replace(found, log=(), exit=None, live=inner)
+    return _within_memory(container, found)
 
 
 def _within_memory(container: Container, started: Launch) -> Launch:

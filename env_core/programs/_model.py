@@ -65,6 +65,18 @@ class Exit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """How a TLS server shakes hands."""
+
+    versions: tuple[str, ...] = ("TLSv1.2", "TLSv1.3")
+    """What it speaks, oldest first."""
+    protocols: tuple[str, ...] = ("http/1.1",)
+    """What it accepts by ALPN, best first."""
+    client_authorities: str = ""
+    """Whose client certificates it asks for, as PEM; "" when it asks for none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
     """A port that a program opens. `protocol` is what it speaks: http, https, redis, postgres, tcp, grpc."""
 
@@ -74,6 +86,16 @@ class Listener:
     """Open from so long after the start of the run."""
     certificate: str = ""
     """What a TLS server (protocol "https") shows, as PEM."""
+    tls: Tls = Tls()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a program writes under a path, so long after its start."""
+
+    path: str
+    size_bytes: int
+    after_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +110,16 @@ class Launch:
     """How fast the resting use grows: a cache that fills, or a leak. Over the limit the kernel kills the process."""
     growth_bytes_max: int = 0
     """By how much at most; 0 for without end."""
+    disk_bytes: int = 36 << 10
+    """In its container's own layer from the start."""
+    written: tuple[Written, ...] = ()
     cpu_millis: int = 1
     """At rest."""
     stop_ms: int = 150
     """From SIGTERM to the end of the process; more than the grace period means SIGKILL."""
     stop_code: int = 0
+    live: tuple[str, ...] = ()
+    """What runs as time goes, for its output depends on the network: an argv of the image's own clients and shell."""
     create_error: str = ""
     """The runtime cannot start it (command not in the image): the text after `failed to create …`; then nothing else counts."""
 
@@ -142,6 +169,8 @@ class Served:
     """Peak above the resting use; over the limit the container is OOM-killed and the reply is lost."""
     kept_bytes: int = 0
     """What the process keeps of that for good: a leak, request by request."""
+    ends: int | None = None
+    """The code with which the program dies of the request; None when it lives on."""
 
 
 class Upstream(Protocol):
@@ -153,6 +182,12 @@ class Upstream(Protocol):
 
     def request(self, host: str, port: int, request: Request) -> Reply:
         """Send a request as the container and return the reply (DNS, policies and all)."""
+
+    def resolve(self, host: str) -> Reply:
+        """Look a name up as the container; the reply's `failure` says why it has no address, its body the first one."""
+
+    def certificate(self, host: str, port: int) -> str:
+        """Return what a TLS server shows to the container, as PEM; "" when none answers."""
 
     def state(self) -> dict[str, str]:
         """Return the container's own durable-for-the-run memory (a copy)."""
@@ -191,6 +226,15 @@ class Image:
     user: int = 0
 
 
+class Signalled(NamedTuple):
+    """What a signal does to a program."""
+
+    log: tuple[Line, ...] = ()
+    """With absolute times."""
+    code: int | None = None
+    """The code with which it ends; None when it goes on."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A declared behaviour: what it listens on, needs, uses, logs, and how it fails.
@@ -204,6 +248,10 @@ class Program:
     runs: Callable[[Container], bool]
     launch: Callable[[Container], Launch]
     serve: Callable[[Container, Request, Upstream], Served] = serve_nothing
+    starts: Callable[[Container, Launch, Upstream], Launch] | None = None
+    """What becomes of a launch by what the container reaches then: names that must resolve, servers that must answer."""
+    signalled: Callable[[Container, str, int], Signalled | None] | None = None
+    """What a signal ("TERM", "HUP") at a moment in milliseconds does; None for the default of the Launch."""
     processes: Callable[[Container], tuple[str, ...]] | None = None
     """Command lines for `ps`, PID 1 first; the argv when None."""
     is_steady: Callable[[Container, Request], bool] = lambda _container, _request: False

@@ -48,7 +48,9 @@ _INHERITED: Final = frozenset(
     {
         "root", "index", "default_type", "proxy_connect_timeout", "proxy_read_timeout", "proxy_send_timeout",
         "proxy_set_header", "proxy_http_version", "client_max_body_size", "server_tokens", "access_log", "add_header",
-        "auth_basic", "auth_basic_user_file", "error_page", "proxy_next_upstream", "log_not_found",
+        "auth_basic", "auth_basic_user_file", "error_page", "proxy_next_upstream", "log_not_found", "limit_req", "limit_req_status", "proxy_buffer_size",
+        "client_body_buffer_size", "client_body_temp_path", "proxy_ssl_verify", "proxy_ssl_trusted_certificate",
+        "proxy_ssl_name",
     }
 )  # fmt: skip
 
@@ -132,6 +134,18 @@ class Config:
     upstreams: Mapping[str, tuple[tuple[str, int], ...]]
     warnings: tuple[str, ...] = ()
     settings: Settings = field(default_factory=dict)
+    main: Settings = field(default_factory=dict)
+    """The settings outside of any block."""
+    hosts: tuple[tuple[str, str, str], ...] = ()
+    """Names that must resolve at the start: (name, as it is shown, place)."""
+    peers: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    """(max_fails, fail_timeout in milliseconds) of each server of an upstream block."""
+    formats: Mapping[str, str] = field(default_factory=dict)
+    """Log formats by name."""
+    maps: Mapping[str, str] = field(default_factory=dict)
+    """The source variable of each variable that a map with only a default of another variable makes."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Where some settings of the main block stand."""
 
 
 @dataclass(slots=True)
@@ -145,6 +159,13 @@ class _Block:
     own: set[str] = field(default_factory=set)
     locations: list[Location] = field(default_factory=list)
     servers: list[tuple[str, int]] = field(default_factory=list)
+    peers: list[tuple[int, int]] = field(default_factory=list)
+
+
+def _peer(arguments: tuple[str, ...]) -> tuple[int, int]:
+    """Return how many failures disable an upstream's server, and for how long in milliseconds."""
+    options = dict(each.split("=", 1) for each in arguments[1:] if "=" in each)
+    return int(options.get("max_fails", "1")), milliseconds(options.get("fail_timeout", "10s"))
 
 
 def milliseconds(text: str) -> int:
@@ -172,6 +193,11 @@ class _Reader:
         self.variables: set[str] = set()
         self.wanted_variables: list[str] = []
         self.http: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self.hosts: list[tuple[str, str, str]] = []
+        self.peers: dict[str, tuple[tuple[int, int], ...]] = {}
+        self.format_texts: dict[str, str] = {}
+        self.places: dict[str, str] = {}
+        self.maps: dict[str, str] = {}
 
     def file(self, path: str, block: _Block) -> None:
         self._statements(path, self.files[path], block)
@@ -255,6 +281,8 @@ class _Reader:
             checks.check_location(arguments, where)
         if name in ("map", "geo", "split_clients"):
             self.variables.add(arguments[-1].lstrip("$"))
+            if name == "map" and len(arguments) == 2:
+                self.maps[arguments[1].lstrip("$")] = arguments[0].lstrip("$")
         inherited = {key: value for key, value in block.settings.items() if key in _INHERITED}
         return _Block(name, arguments, _CONTEXT_LETTERS.get(name, block.letter), inherited)
 
@@ -268,8 +296,14 @@ class _Reader:
         elif name == "server":
             checks.check_upstream_server(arguments, where)
             block.servers.append(checks.address_of(arguments[0], 80))
+            block.peers.append(_peer(arguments))
+            self._wish_host(arguments[0], arguments[0], where)
         elif name == "proxy_pass":
             checks.check_proxy_pass(arguments[0], where)
+            authority = arguments[0].partition("://")[2].partition("/")[0]
+            if "$" not in authority and authority not in self.upstreams:
+                host = authority.rpartition(":")[0] if authority.rpartition(":")[2].isdigit() else authority
+                self._wish_host(authority, host, where)
         elif name == "return":
             if not arguments[0].isdigit() and (
                 len(arguments) > 1 or not arguments[0].startswith(("http", "$", "/"))
@@ -277,6 +311,9 @@ class _Reader:
                 raise ConfigProblem(f'invalid return code "{arguments[0]}" in {where}')
         elif name == "log_format":
             self.formats.add(arguments[0])
+            self.format_texts[arguments[0]] = "".join(
+                each for each in arguments[1:] if not each.startswith("escape=")
+            )
         elif (
             name == "access_log"
             and len(arguments) > 1
@@ -292,9 +329,20 @@ class _Reader:
             self.wanted_zones.append(arguments[0])
         elif name in ("set", "auth_request_set"):
             self.variables.add(arguments[0].lstrip("$"))
+        if block.letter == "m":
+            self.places[name] = where
         before = block.settings.get(name, ()) if name in block.own else ()
         block.own.add(name)
         block.settings[name] = (*before, arguments)
+
+    def _wish_host(self, authority: str, shown: str, where: str) -> None:
+        host = checks.address_of(authority, 80)[0]
+        if (
+            not authority.startswith("unix:")
+            and not host.replace(".", "").isdigit()
+            and not host.startswith("[")
+        ):
+            self.hosts.append((host, shown, where))
 
     def _wish_variables(self, name: str, arguments: tuple[str, ...], block: _Block) -> None:
         if block.letter not in "hsli" or name == "log_format":
@@ -348,10 +396,11 @@ class _Reader:
             if not block.servers:
                 raise ConfigProblem(f"no servers are inside upstream in {where}")
             self.upstreams[block.arguments[0]] = tuple(block.servers)
+            self.peers[block.arguments[0]] = tuple(block.peers)
         elif block.name == "http":
             self.http = block.settings
 
-    def finish(self) -> Config:
+    def finish(self, main: Settings) -> Config:
         """Check what nginx checks after reading, and return the result."""
         for name in self.wanted_variables:
             if not checks.is_known_variable(name) and name not in self.variables and not name.isdigit():
@@ -372,6 +421,12 @@ class _Reader:
             upstreams=self.upstreams,
             warnings=tuple(warnings),
             settings=self.http,
+            main=main,
+            hosts=tuple(each for each in self.hosts if each[0] not in self.upstreams),
+            peers=self.peers,
+            formats=self.format_texts,
+            maps=self.maps,
+            places=self.places,
         )
 
 
@@ -386,5 +441,6 @@ def read(files: Mapping[str, str], version: tuple[int, int], main: str = MAIN) -
     if main not in files:
         raise ConfigProblem(f'open() "{main}" failed (2: No such file or directory)')
     reader = _Reader(files, version)
-    reader.file(main, _Block("main", (), "m", {}))
-    return reader.finish()
+    outermost = _Block("main", (), "m", {})
+    reader.file(main, outermost)
+    return reader.finish(outermost.settings)

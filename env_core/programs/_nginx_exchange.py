@@ -6,13 +6,16 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Final
 
 from env_core.programs import _nginx_config, _nginx_pages
 from env_core.programs._http import REASON, access_date, header, header_date, slash_date, version
 from env_core.programs._model import Line, Reply, Request, Upstream
 from env_core.programs._nginx_config import Config, Location, Server
+from env_core.programs._nginx_signals import logs
+from env_core.sim.timefmt import rfc3339
 
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z0-9_]+)\}|([A-Za-z0-9_]+))")
 
@@ -44,6 +47,8 @@ class Exchange:
     elapsed_ms: int = 1
     captures: tuple[str, ...] = ()
     variables: dict[str, str] | None = None
+    tried: list[tuple[str, int, str, str]] = field(default_factory=list)
+    """(address, status, length of the answer, seconds) of each upstream server that was asked."""
 
     @property
     def settings(self) -> _nginx_config.Settings:
@@ -204,13 +209,24 @@ def root_of(exchange: Exchange) -> str:
     return (exchange.one("root") or ("/etc/nginx/html",))[0].rstrip("/")
 
 
-def error(exchange: Exchange, text: str, *, upstream: str = "", level: str = "error") -> None:
+def _log_level(exchange: Exchange) -> str:
+    words = exchange.one("error_log") or exchange.site.config.settings.get("error_log", ((),))[-1]
+    words = words or exchange.site.config.main.get("error_log", (("", "error"),))[-1]
+    return words[1] if len(words) > 1 else "error"
+
+
+def error(
+    exchange: Exchange, text: str, *, upstream: str = "", level: str = "error", at_ms: int | None = None
+) -> None:
+    """Log a problem of a request, as far as the error log's level lets it through."""
+    if not logs(_log_level(exchange), level):
+        return
     request = exchange.request
     memory = exchange.upstream.state()
     connection = int(memory.get("connections", "0")) + 1
     memory["connections"] = str(connection)
     exchange.upstream.remember(memory)
-    at_ms = exchange.upstream.now_ms + exchange.elapsed_ms
+    at_ms = exchange.upstream.now_ms + exchange.elapsed_ms if at_ms is None else at_ms
     host = header(request, "Host") or request.host
     parts = [
         f"{slash_date(at_ms)} [{level}] 29#29: *{connection} {text}, client: {request.source_ip}",
@@ -225,13 +241,79 @@ def error(exchange: Exchange, text: str, *, upstream: str = "", level: str = "er
 
 
 def access_line(exchange: Exchange, status: int, size: int, at_ms: int) -> Line:
+    words = exchange.one("access_log")
+    text = exchange.site.config.formats.get(words[1]) if words is not None and len(words) > 1 else None
+    if text is not None and text != _MAIN_FORMAT:
+        return Line(at_ms, _logged(exchange, text, status, size, at_ms))
     request = exchange.request
     headers = request.headers
     agent = headers.get("User-Agent") or header(request, "User-Agent", "-")
     user = user_of(request) if "Authorization" in headers else None
+    forwarded = "" if text is None else f' "{header(request, "X-Forwarded-For", "-")}"'
     text = (
         f"{request.source_ip} - {user or '-'} [{access_date(at_ms)}] "
-        f'"{request.method} {request.path} HTTP/{version(request)}" {status} {size} '
-        f'"{header(request, "Referer", "-")}" "{agent}" "{header(request, "X-Forwarded-For", "-")}"'
+        f'"{request.method} {request.path} HTTP/{version(request)}" {status:03d} {size} '
+        f'"{header(request, "Referer", "-")}" "{agent}"{forwarded}'
     )
     return Line(at_ms, text)
+
+
+_MAIN_FORMAT: Final = (
+    '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"'
+    ' "$http_x_forwarded_for"'
+)
+"""The format of the images' own configuration."""
+
+
+def _logged(exchange: Exchange, text: str, status: int, size: int, at_ms: int) -> str:
+    """Return a line of a log format of the configuration's own; empty values are shown as "-"."""
+    request = exchange.request
+    known = {
+        "time_local": access_date(at_ms), "time_iso8601": rfc3339(at_ms).replace("Z", "+00:00"), "msec": f"{at_ms / 1000:.3f}",
+        "request": f"{request.method} {request.path} HTTP/{version(request)}", "status": f"{status:03d}",
+        "body_bytes_sent": str(size), "bytes_sent": str(size + 200), "request_length": str(_request_length(request)),
+        "request_time": f"{exchange.elapsed_ms / 1000:.3f}", "request_id": _request_id(exchange),
+        "upstream_addr": ", ".join(each[0] for each in exchange.tried),
+        "upstream_status": ", ".join(str(each[1]) for each in exchange.tried),
+        "upstream_response_length": ", ".join(each[2] for each in exchange.tried),
+        "upstream_response_time": ", ".join(each[3] for each in exchange.tried), "pid": "29", "connection": "1",
+        "connection_requests": "1", "pipe": ".",
+    }  # fmt: skip
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        shown = known[name] if name in known else _mapped(exchange, name, known)
+        return shown or ("" if _is_set(exchange, name) else "-")
+
+    return _VARIABLE.sub(value, text)
+
+
+def _is_set(exchange: Exchange, name: str) -> bool:
+    """Whether a variable is one that the configuration sets: its empty value is shown as such."""
+    return any(
+        words[0] == f"${name}"
+        for settings in (exchange.settings, exchange.server.settings)
+        for words in settings.get("set", ())
+    )
+
+
+def _mapped(exchange: Exchange, name: str, known: Mapping[str, str]) -> str:
+    source = exchange.site.config.maps.get(name)
+    if source is not None:
+        return known.get(source) or variable(exchange, source)
+    return variable(exchange, name)
+
+
+def _request_length(request: Request) -> int:
+    """Return the bytes of a request, as clients of HTTP/1.1 send it."""
+    line = f"{request.method} {request.path} HTTP/{version(request)}\r\n"
+    shown = {name: text for name, text in request.headers.items() if not name.startswith(":")}
+    if not any(name.lower() == "host" for name in shown):
+        shown["Host"] = request.host
+    return len(line) + sum(len(name) + len(text) + 4 for name, text in shown.items()) + 2 + len(request.body)
+
+
+def _request_id(exchange: Exchange) -> str:
+    """Return the request's identifier: 32 hexadecimal digits, drawn from what tells requests apart."""
+    seed = f"{exchange.upstream.now_ms} {exchange.request.source_ip} {exchange.request.path}"
+    return sha256(seed.encode()).hexdigest()[:32]

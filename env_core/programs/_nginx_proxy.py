@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from env_core.programs._http import REASON, VERSION
+from env_core.objects.x509 import CertificateProblem, certificates, distrust
+from env_core.programs._http import FOREIGN, REASON, VERSION
 from env_core.programs._model import (
     DNS_TIMEOUT,
     EMPTY,
+    FILTERED,
+    NETWORK_UNREACHABLE,
     NXDOMAIN,
     REFUSED,
     RESET,
@@ -18,7 +21,7 @@ from env_core.programs._model import (
     Reply,
     Request,
 )
-from env_core.programs._nginx_config import milliseconds
+from env_core.programs._nginx_config import milliseconds, size_bytes
 from env_core.programs._nginx_exchange import Exchange, added_headers, error, expanded, headers_of, page
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
@@ -36,6 +39,8 @@ _DROPPED_HEADERS: Final = frozenset(
 
 _GLIBC: Final = {
     REFUSED: "connect() failed (111: Connection refused) while connecting to upstream",
+    NETWORK_UNREACHABLE: "connect() failed (101: Network is unreachable) while connecting to upstream",
+    FILTERED: "connect() failed (113: No route to host) while connecting to upstream",
     UNREACHABLE: "connect() failed (113: No route to host) while connecting to upstream",
     "connect": "upstream timed out (110: Connection timed out) while connecting to upstream",
     "read": "upstream timed out (110: Connection timed out) while reading response header from upstream",
@@ -57,6 +62,9 @@ _UNRESOLVED: Final = {
     DNS_TIMEOUT: "110: Operation timed out",
     SERVFAIL: "2: Server failure",
 }
+
+
+_NOT_TLS: Final = "SSL_do_handshake() failed (SSL: error:0A00010B:SSL routines::wrong version number) while SSL handshaking to upstream"
 
 
 def _duration(exchange: Exchange, name: str) -> int:
@@ -88,7 +96,36 @@ def proxy(exchange: Exchange, target: str) -> Reply:
             error(exchange, f"no resolver defined to resolve {servers[0][0]}")
             return page(exchange, 502)
         return _forward(exchange, scheme, authority, servers, uri)
-    return _forward(exchange, scheme, authority, _rotated(exchange, authority, servers), uri)
+    return _forward(exchange, scheme, authority, _rotated(exchange, authority, servers), uri, authority)
+
+
+def _is_disabled(exchange: Exchange, name: str, server: tuple[str, int]) -> bool:
+    """Whether an upstream's server has failed too often of late."""
+    until = exchange.upstream.state().get(f"disabled {name} {server[0]}:{server[1]}")
+    return until is not None and exchange.upstream.now_ms < int(until)
+
+
+def _has_failed(exchange: Exchange, name: str, server: tuple[str, int]) -> bool:
+    """Count a failure of an upstream's server; return whether it is disabled now.
+
+    Source: nginx src/http/ngx_http_upstream_round_robin.c ngx_http_upstream_free_round_robin_peer.
+    """
+    servers = exchange.site.config.upstreams.get(name, ())
+    if len(servers) < 2:
+        return False
+    fails_max, disabled_ms = exchange.site.config.peers[name][servers.index(server)]
+    if not fails_max:
+        return False
+    memory = exchange.upstream.state()
+    key = f"{name} {server[0]}:{server[1]}"
+    now_ms = exchange.upstream.now_ms
+    count, _, since = memory.get(f"fails {key}", "0 0").partition(" ")
+    fails = int(count) + 1 if now_ms - int(since) <= disabled_ms else 1
+    memory[f"fails {key}"] = f"{fails} {now_ms}"
+    if fails >= fails_max:
+        memory[f"disabled {key}"] = str(now_ms + disabled_ms)
+    exchange.upstream.remember(memory)
+    return fails >= fails_max
 
 
 def _rotated(
@@ -120,11 +157,16 @@ def _upstream_uri(exchange: Exchange, uri: str, *, has_variables: bool) -> str:
 
 
 def _forward(
-    exchange: Exchange, scheme: str, authority: str, servers: tuple[tuple[str, int], ...], uri: str
-) -> Reply:
+    exchange: Exchange, scheme: str, authority: str, servers: tuple[tuple[str, int], ...], uri: str, name: str = ""
+) -> Reply:  # fmt: skip
     read_ms = _duration(exchange, "proxy_read_timeout")
     request = exchange.request
-    for position, (host, port) in enumerate(servers):
+    live = tuple(server for server in servers if not name or not _is_disabled(exchange, name, server))
+    if not live:
+        exchange.tried.append((name, 502, "-", "-"))
+        error(exchange, "no live upstreams while connecting to upstream", upstream=f"{scheme}://{name}{uri}")
+        return page(exchange, 502)
+    for position, (host, port) in enumerate(live):
         sent = Request(
             method=request.method,
             path=uri,
@@ -134,37 +176,142 @@ def _forward(
             protocol="tls" if scheme == "https" else "http",
             timeout_ms=read_ms,
         )
+        suspicion = _distrust(exchange, host, port) if scheme == "https" else ""
         found = exchange.upstream.request(host, port, sent)
-        if not found.failure:
-            exchange.elapsed_ms += found.latency_ms
-            return _passed_on(exchange, found)
         phase, _, address = found.detail.partition(" ")
+        where = f"{address or host}:{port}"
+        shown = f"{scheme}://{where}{uri}"
+        if scheme == "https" and found.status == 400 and not found.headers:
+            exchange.tried.append((where, 502, "0", _seconds(found.latency_ms)))
+            error(exchange, _NOT_TLS, upstream=shown)
+            return page(exchange, 502)
+        if suspicion and not found.failure:
+            address = exchange.upstream.resolve(host).body or host
+            exchange.tried.append((f"{address}:{port}", 502, "0", _seconds(found.latency_ms)))
+            error(
+                exchange,
+                f"{suspicion} while SSL handshaking to upstream",
+                upstream=f"{scheme}://{address}:{port}{uri}",
+            )
+            return page(exchange, 502)
+        if not found.failure or (found.status and phase != "connect"):
+            exchange.elapsed_ms += found.latency_ms
+            exchange.tried.append(
+                (where, found.status, str(len(found.body.encode())), _seconds(found.latency_ms))
+            )
+            return _checked(exchange, found, shown)
         failure = found.failure
         if failure in _UNRESOLVED:
             exchange.elapsed_ms += found.latency_ms
             error(exchange, f"{host} could not be resolved ({_UNRESOLVED[failure]})")
             return page(exchange, 502)
         key = failure
+        took_ms = found.latency_ms
         if failure == TIMEOUT:
             key = "connect" if phase == "connect" else "read"
-            exchange.elapsed_ms += (
-                _duration(exchange, "proxy_connect_timeout") if key == "connect" else read_ms
-            )
-        else:
-            exchange.elapsed_ms += found.latency_ms
+            took_ms = _duration(exchange, "proxy_connect_timeout") if key == "connect" else read_ms
+        exchange.elapsed_ms += took_ms
+        status = 504 if failure == TIMEOUT else 502
+        exchange.tried.append((where, status, "0", _seconds(took_ms)))
         texts = _MUSL if exchange.site.is_musl else _GLIBC
-        shown = f"{scheme}://{address or host}:{port}{uri}"
-        error(exchange, texts.get(key, texts[EMPTY]), upstream=shown)
-        if position + 1 < len(servers) and request.method in ("GET", "HEAD", "PUT", "DELETE", "OPTIONS"):
-            error(
-                exchange,
-                f"upstream server temporarily disabled {texts.get(key, '').rpartition(') ')[2]}",
-                upstream=shown,
-                level="warn",
-            )
+        text = texts.get(key, texts[EMPTY])
+        error(exchange, text, upstream=shown)
+        if name and _has_failed(exchange, name, (host, port)):
+            what = text.rpartition(") ")[2] if ")" in text else text[text.index("while") :]
+            error(exchange, f"upstream server temporarily disabled {what}", upstream=shown, level="warn")
+        is_repeatable = phase == "connect" or request.method not in ("POST", "LOCK", "PATCH")
+        if position + 1 < len(live) and is_repeatable:
             continue
-        return page(exchange, 504 if failure == TIMEOUT else 502)
+        return page(exchange, status)
     return page(exchange, 502)
+
+
+def _distrust(exchange: Exchange, host: str, port: int) -> str:
+    """Return why nginx does not believe an upstream's certificate, "" when it does, or does not look.
+
+    Source: tests/golden/programs/nginx (nginx.502.tls*); X509_verify_cert_error_string(3).
+    """
+    if exchange.one("proxy_ssl_verify") != ("on",):
+        return ""
+    try:
+        chain = certificates(exchange.upstream.certificate(host, port))
+        path = (exchange.one("proxy_ssl_trusted_certificate") or ("",))[0]
+        roots = certificates(exchange.site.files.get(path, ""))
+    except CertificateProblem:
+        return ""
+    if not chain:
+        return ""
+    name = (exchange.one("proxy_ssl_name") or (host,))[0]
+    problem = distrust(chain, roots, name, exchange.upstream.now_ms)
+    if "unknown authority" in problem:
+        is_own = chain[0].issuer == chain[0].subject
+        return f"upstream SSL certificate verify error: ({'18:self-signed certificate' if is_own else _UNKNOWN_ISSUER})"
+    if "has expired" in problem:
+        what = "9:certificate is not yet valid" if " is before " in problem else "10:certificate has expired"
+        return f"upstream SSL certificate verify error: ({what})"
+    return f'upstream SSL certificate does not match "{name}"' if problem else ""
+
+
+_UNKNOWN_ISSUER: Final = "20:unable to get local issuer certificate"
+
+
+def _seconds(duration_ms: int) -> str:
+    return f"{duration_ms / 1000:.3f}"
+
+
+def _checked(exchange: Exchange, found: Reply, shown: str) -> Reply:
+    """Pass an answer on, as far as it is one."""
+    headers = dict(found.headers)
+    foreign = headers.get(FOREIGN)
+    if foreign is not None:
+        return _foreign(exchange, found, foreign, shown)
+    size = sum(len(name) + len(value) + 4 for name, value in found.headers) + 20
+    buffer = size_bytes((exchange.one("proxy_buffer_size") or ("8k",))[0])
+    if size > buffer:
+        error(
+            exchange,
+            "upstream sent too big header while reading response header from upstream",
+            upstream=shown,
+        )
+        return page(exchange, 502)
+    if found.failure == "bad-chunk":
+        error(exchange, "upstream sent invalid chunked response while reading upstream", upstream=shown)
+        return Reply(failure=EMPTY, latency_ms=exchange.elapsed_ms, status=found.status)
+    if found.failure == TIMEOUT:
+        texts = _MUSL if exchange.site.is_musl else _GLIBC
+        error(exchange, texts["read"].replace("reading response header from", "reading"), upstream=shown)
+    elif found.failure == RESET:
+        error(
+            exchange, "recv() failed (104: Connection reset by peer) while reading upstream", upstream=shown
+        )
+    else:
+        declared = next((value for name, value in found.headers if name.lower() == "content-length"), "")
+        if (
+            declared.isdigit()
+            and len(found.body.encode()) < int(declared)
+            and exchange.request.method != "HEAD"
+        ):
+            error(exchange, "upstream prematurely closed connection while reading upstream", upstream=shown)
+    return _passed_on(exchange, found)
+
+
+def _foreign(exchange: Exchange, found: Reply, text: str, shown: str) -> Reply:
+    """Treat bytes that are no HTTP as nginx does: a broken header is an error, all else is an HTTP/0.9 body."""
+    line, _, rest = text.partition("\n")
+    if line.startswith("HTTP/1.") and ":" not in rest.partition("\r\n\r\n")[0] and rest:
+        word = rest.partition("\r")[0].partition(" ")[0]
+        error(
+            exchange, f'upstream sent invalid header: "{word}\\x20..." while reading response header from upstream',
+            upstream=shown,
+        )  # fmt: skip
+        return page(exchange, 502)
+    version = "1.1" if exchange.one("proxy_http_version") == ("1.1",) else "1.0"
+    error(
+        exchange, f"upstream sent no valid HTTP/{version} header while reading response header from upstream", upstream=shown
+    )  # fmt: skip
+    return Reply(
+        status=9, headers=((FOREIGN, text),), body=found.body or text, latency_ms=exchange.elapsed_ms
+    )
 
 
 @lru_cache(maxsize=512)

@@ -31,7 +31,13 @@ from env_core.programs._nginx_exchange import (
     root_of,
     user_of,
 )
+from env_core.programs._nginx_limits import limited
 from env_core.programs._nginx_proxy import proxy
+
+_GONE = (
+    "epoll_wait() reported that client prematurely closed connection, so upstream connection is closed too while sending"
+    " request to upstream"
+)
 
 
 def listens_on(config: Config) -> tuple[int, ...]:
@@ -100,6 +106,11 @@ def answer(site: Site, port: int, request: Request, upstream: Upstream) -> Serve
     if request.timeout_ms and exchange.elapsed_ms > request.timeout_ms:
         gone_ms = upstream.now_ms + request.timeout_ms
         lines = [line for line in lines if line.at_ms <= gone_ms]
+        if exchange.tried:
+            where = exchange.tried[-1][0]
+            exchange.log = None
+            error(exchange, _GONE, upstream=f"http://{where}{request.path}", level="info", at_ms=gone_ms)
+            lines += exchange.log or []
         lines.append(access_line(exchange, 499, 0, gone_ms))
         return Served(reply=reply, log=tuple(lines), cpu_ms=1, memory_bytes=64 << 10)
     if exchange.one("access_log") != ("off",):
@@ -143,12 +154,34 @@ def _answer_path(exchange: Exchange, turns: int) -> Reply:
     if any(each == ("all",) for each in settings.get("deny", ())):
         error(exchange, "access forbidden by rule")
         return page(exchange, 403)
+    if "limit_req" in settings:
+        refused = limited(exchange)
+        if refused is not None:
+            return refused
     proxied = settings.get("proxy_pass")
     if proxied:
+        _keep_body(exchange)
         return proxy(exchange, proxied[-1][0])
     if "try_files" in settings:
         return _try_files(exchange, settings["try_files"][-1], turns)
     return _static(exchange, exchange.path)
+
+
+def _keep_body(exchange: Exchange) -> None:
+    """Put a large body of a request in a file before it goes to an upstream."""
+    buffer = size_bytes((exchange.one("client_body_buffer_size") or ("16k",))[0])
+    if len(exchange.request.body) <= buffer:
+        return
+    memory = exchange.upstream.state()
+    number = int(memory.get("bodies", "0")) + 1
+    memory["bodies"] = str(number)
+    exchange.upstream.remember(memory)
+    directory = (exchange.one("client_body_temp_path") or ("/var/cache/nginx/client_temp",))[0]
+    error(
+        exchange,
+        f"a client request body is buffered to a temporary file {directory}/{number:010d}",
+        level="warn",
+    )
 
 
 def _rewrite(exchange: Exchange, rules: tuple[tuple[str, ...], ...]) -> None:

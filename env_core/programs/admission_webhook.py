@@ -7,6 +7,7 @@
     --patch           a JSON patch that it answers with under /mutate
     --patch-if        CEL: only if true
     --warn            a warning for the client
+    --conversion-error  what it says under /convert, where it otherwise gives objects the version that is asked for
     --delay-ms        how long an answer takes
 
 Each may be given as an environment variable instead: WEBHOOK_DENY, WEBHOOK_PATCH_IF, … Without any, all is allowed.
@@ -137,6 +138,20 @@ def _response(container: Container, path: str, request: Object) -> Object:
     return response
 
 
+def _convert(container: Container, review: Object, asked: Object, upstream: Upstream) -> Served:
+    version, objects = asked.get("desiredAPIVersion", ""), asked.get("objects") or []
+    problem = _setting(container, "conversion-error")
+    response: Object = {"uid": asked.get("uid", ""), "result": {"status": "Success"}}
+    if problem:
+        response["result"] = {"status": "Failed", "message": problem}
+    else:
+        response["convertedObjects"] = [{**each, "apiVersion": version} for each in objects]
+    answer = {"kind": "ConversionReview", "apiVersion": review.get("apiVersion", ""), "response": response}
+    text = f"{slash_date(upstream.now_ms)} /convert {len(objects)} objects to {version}: {problem or 'done'}"
+    reply = go_reply(upstream, orjson.dumps(answer).decode(), 200, "application/json")
+    return Served(reply=reply, log=(Line(upstream.now_ms, text, "stderr"),), cpu_ms=1)
+
+
 def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
     if request.protocol == "tls":  # clients inside the cluster that do not do TLS
         return Served(reply=Reply(failure=RESET, latency_ms=1))
@@ -150,6 +165,8 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
         asked: Object = review["request"]
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return Served(reply=go_reply(upstream, "no admission review\n", 400))
+    if review.get("kind") == "ConversionReview":
+        return _convert(container, review, asked, upstream)
     response = _response(container, path, asked)
     answer = {"kind": "AdmissionReview", "apiVersion": review.get("apiVersion", ""), "response": response}
     reply = go_reply(upstream, orjson.dumps(answer).decode(), 200, "application/json")

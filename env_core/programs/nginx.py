@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from env_core.programs import _nginx_config, _nginx_pages, _nginx_serving
+from env_core.programs import _nginx_config, _nginx_pages, _nginx_serving, _nginx_signals, _nginx_start
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import PORT, slash_date
@@ -22,11 +22,15 @@ from env_core.programs._model import (
     Reply,
     Request,
     Served,
+    Signalled,
     Upstream,
 )
 from env_core.programs._nginx_checks import ConfigProblem
 from env_core.programs._nginx_exchange import Site
+from env_core.programs._nginx_start import Build, Ports
 
+CPUS: Final = 4
+"""Processors of a node: what `worker_processes auto` counts."""
 _FILES_CHANGED_MS: Final = 1_744_819_200_000
 _RELEASES: Final = {
     "1.29": "1.29.4", "1.28": "1.28.0", "1.27": "1.27.5", "1.26": "1.26.3", "1.25": "1.25.5", "1.24": "1.24.0",
@@ -179,14 +183,6 @@ def _site(reference: str, mounted: _Files, main: str) -> Site | str:
     return Site(config, files, version, is_musl(reference), _FILES_CHANGED_MS)
 
 
-def _main_file(argv: tuple[str, ...]) -> str:
-    return (
-        argv[argv.index("-c") + 1]
-        if "-c" in argv and argv.index("-c") + 1 < len(argv)
-        else _nginx_config.MAIN
-    )
-
-
 def _mounted(container: Container) -> _Files:
     # Every pod's token differs; leaving it out lets pods of one configuration share the parsed site.
     return tuple(item for item in container.files.items() if not item[0].startswith(_TOKEN_DIRECTORY))
@@ -194,7 +190,7 @@ def _mounted(container: Container) -> _Files:
 
 def site_of(container: Container) -> Site | str:
     """Return what a container's nginx serves, or why its configuration is refused."""
-    return _site(container.image, _mounted(container), _main_file(final_argv(container)))
+    return _site(container.image, _mounted(container), _nginx_start.options_of(final_argv(container)).main)
 
 
 def _entrypoint_log(container: Container) -> list[Line]:
@@ -229,57 +225,91 @@ def _entrypoint_log(container: Container) -> list[Line]:
 
 
 def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
+    return started(container, argv, _official(container.image))
+
+
+_PORTS: Final = Ports()
+
+
+def started(
+    container: Container, argv: tuple[str, ...], build: Build, ports: Ports = _PORTS
+) -> Launch | None:
+    """Return what a build of nginx does when an argv starts it; None when the argv does not."""
     name = argv[0].rpartition("/")[2]
     if name not in ("nginx", "nginx-debug"):
         return None
-    site = _site(container.image, _mounted(container), _main_file(argv))
+    options = _nginx_start.options_of(argv)
+    site = _site(container.image, _mounted(container), options.main)
     has_entrypoint = bool(container.argv) and container.argv[0] == _ENTRYPOINT
-    log = _entrypoint_log(container) if has_entrypoint else []
     start_ms = stretched_ms(25, container.cpu_limit_millis) + 35
-    stamp = slash_date(container.started_ms + start_ms)
-    if isinstance(site, str):
-        text = f"{stamp} [emerg] 1#1: {site}"
-        log += [Line(start_ms, text, "stderr"), Line(start_ms, f"nginx: [emerg] {site}", "stderr")]
-        return Launch(log=tuple(log), exit=Exit(after_ms=start_ms + 10, code=1), memory_bytes=3 << 20)
-    if "-t" in argv or "-T" in argv:
-        main = _main_file(argv)
-        log += [
-            Line(start_ms, f"nginx: the configuration file {main} syntax is ok", "stderr"),
-            Line(start_ms, f"nginx: configuration file {main} test is successful", "stderr"),
-        ]
-        return Launch(log=tuple(log), exit=Exit(after_ms=start_ms + 5, code=0), memory_bytes=3 << 20)
-    ports = _nginx_serving.listens_on(site.config)
-    texts = [f"[warn] 1#1: {text}" for text in site.config.warnings]
-    texts += [
-        '[notice] 1#1: using the "epoll" event method',
-        f"[notice] 1#1: nginx/{site.version}",
-        *_built_by(container.image),
-        "[notice] 1#1: OS: Linux 6.8.0-60-generic",
-        "[notice] 1#1: getrlimit(RLIMIT_NOFILE): 1048576:1048576",
-        "[notice] 1#1: start worker processes",
-        *(f"[notice] 1#1: start worker process {pid}" for pid in _workers(container)),
-    ]
-    log += [Line(start_ms, f"{stamp} {text}", "stderr") for text in texts]
-    if "daemon off;" not in " ".join(argv) and "daemon off" not in site.files.get(_nginx_config.MAIN, ""):
+    workers = range(0) if isinstance(site, str) else workers_of(site)
+    begun = _nginx_start.begin(
+        options, site, version_of(container.image), build, slash_date(container.started_ms + start_ms), user=container.user,
+        is_read_only=container.is_root_read_only, own_address=container.pod_ip, files=container.files, workers=workers,
+        ports=ports,
+    )  # fmt: skip
+    log = _entrypoint_log(container) if has_entrypoint else []
+    log += [Line(start_ms, text, "stderr") for text in begun.lines]
+    if begun.code is not None or isinstance(site, str):
+        after_ms = start_ms + (10 if begun.code else 5)
+        return Launch(
+            log=tuple(log), exit=Exit(after_ms=after_ms, code=begun.code or 0), memory_bytes=3 << 20
+        )
+    if "daemon off" not in options.globals and site.config.main.get("daemon") != (("off",),):
         return Launch(log=tuple(log), exit=Exit(after_ms=start_ms + 40, code=0), memory_bytes=3 << 20)
     return Launch(
-        listeners=tuple(Listener(port=port, protocol="http", after_ms=start_ms + 5) for port in ports),
+        listeners=tuple(
+            Listener(port=port, protocol="http", after_ms=start_ms + 5)
+            for port in _nginx_serving.listens_on(site.config)
+        ),
         log=tuple(log),
-        memory_bytes=(3 << 20) + (400 << 10) * len(_workers(container)),
+        memory_bytes=(3 << 20) + (400 << 10) * len(workers),
         cpu_millis=1,
         stop_ms=60,
         stop_code=0,
     )
 
 
-def _workers(_container: Container) -> range:
-    return range(29, 33)
+def starts(container: Container, launch: Launch, upstream: Upstream, build: Build | None = None) -> Launch:
+    """End a start when a name of the configuration's upstreams does not resolve."""
+    site = site_of(container)
+    if launch.exit is not None or isinstance(site, str) or not launch.listeners:
+        return launch
+    for host, shown, where in site.config.hosts:
+        if not upstream.resolve(host).failure:
+            continue
+        start_ms = launch.listeners[0].after_ms - 5
+        begun = _nginx_start.Started(slash_date(container.started_ms + start_ms))
+        doubled = (build or _official(container.image)).has_own_log
+        begun.fail(f'host not found in upstream "{shown}" in {where}', doubled=doubled)
+        log = [line for line in launch.log if line.at_ms < start_ms]
+        log += [Line(start_ms, text, "stderr") for text in begun.lines]
+        return Launch(log=tuple(log), exit=Exit(after_ms=start_ms + 10, code=1), memory_bytes=3 << 20)
+    return launch
+
+
+def workers_of(site: Site) -> range:
+    """Return the process ids of the first worker processes."""
+    words = site.config.main.get("worker_processes", (("1",),))[-1]
+    return range(29, 29 + (int(words[0]) if words[0].isdigit() else CPUS))
+
+
+def level_of(site: Site) -> str:
+    """Return the level of the main error log."""
+    words = site.config.main.get("error_log", (("", "error"),))[-1]
+    return words[1] if len(words) > 1 else "error"
+
+
+def _signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
+    site = site_of(container)
+    if isinstance(site, str):
+        return None
+    return _nginx_signals.signalled(name, at_ms, level_of(site), workers_of(site))
 
 
 @lru_cache(maxsize=64)
-def _built_by(reference: str) -> tuple[str, ...]:
-    compiler = "gcc 14.2.0 (Alpine 14.2.0) " if is_musl(reference) else "gcc 12.2.0 (Debian 12.2.0-14) "
-    return (f"[notice] 1#1: built by {compiler}",)
+def _official(reference: str) -> Build:
+    return Build("gcc 14.2.0 (Alpine 14.2.0) " if is_musl(reference) else "gcc 12.2.0 (Debian 12.2.0-14) ")
 
 
 def _launch(container: Container) -> Launch:
@@ -299,7 +329,9 @@ def _processes(container: Container) -> tuple[str, ...]:
     argv = final_argv(container)
     if argv and argv[0].rpartition("/")[2] == "nginx":
         master = f"nginx: master process {' '.join(argv)}"
-        return (master, *("nginx: worker process" for _ in _workers(container)))
+        site = site_of(container)
+        count = 0 if isinstance(site, str) else len(workers_of(site))
+        return (master, *["nginx: worker process"] * count)
     return (" ".join(container.argv),)
 
 
@@ -320,6 +352,8 @@ PROGRAM = Program(
     runs=lambda _container: True,
     launch=_launch,
     serve=_serve,
+    starts=starts,
+    signalled=_signalled,
     processes=_processes,
     is_steady=_is_steady,
     source="https://github.com/docker-library/docs nginx; tests/golden/programs/nginx",

@@ -25,7 +25,7 @@ from env_core.apiserver.request import (
     Identity,
 )
 from env_core.apiserver.server import ApiServer
-from env_core.rest import bodies, conversion, refusals, roots
+from env_core.rest import bodies, conversion, proxying, refusals, roots
 from env_core.rest.following import LogFollow
 from env_core.rest.impersonation import acting
 from env_core.rest.message import YAML, Headers, HttpRequest, HttpResponse, Upgrade
@@ -119,7 +119,9 @@ class RestApi:
     ) -> Answer:
         kind = self._server.registry.at(target.group, target.version, target.plural)
         if kind is None:
-            return self._unserved(path, target, verb, identity)
+            return self._unserved(http, target, verb, identity)
+        if proxying.is_proxied(target):
+            return self._proxied(http, path, target, verb, identity, kind)
         content_type = bodies.plain_type(http.header("content-type"))
         if not content_type and http.method == "PATCH":
             content_type = MERGE_PATCH
@@ -147,11 +149,40 @@ class RestApi:
             return self._log(call, request, answer.code, answer.output.stdout)
         return self._rendered(call, answer.code, answer.object, tuple(map(warning_header, answer.warnings)))
 
-    def _unserved(self, path: str, target: Target, verb: str, identity: Identity) -> HttpResponse:
+    def _proxied(
+        self, http: HttpRequest, path: str, target: Target, verb: str, identity: Identity, kind: Kind
+    ) -> HttpResponse:
+        request = ApiRequest(
+            verb=verb,
+            resource=kind.resource,
+            namespace=target.namespace,
+            name=target.name,
+            subresource=target.subresource,
+            identity=identity,
+            user_agent=http.header("user-agent"),
+        )
+        server = self._server
+        code = 403
+        try:
+            server.authorize(identity, verb, kind, request)
+            code = 503
+            answer = proxying.proxied(server, http, path, target)
+            code = answer.code
+        except StatusError as error:
+            code = error.code
+            raise
+        finally:
+            server.audit.add(server.loop.now_ms, request, code)
+        return answer
+
+    def _unserved(self, http: HttpRequest, target: Target, verb: str, identity: Identity) -> HttpResponse:
         authorizer = self._server.authorizer
         what = (verb, target.group, target.plural, target.subresource, target.namespace, target.name)
         if MASTERS not in identity.groups and not authorizer.allowed(identity, *what):
             raise authorizer.refusal(identity, *what)
+        service = proxying.api_service(self._server, target.group, target.version)
+        if service is not None:
+            return proxying.aggregated(self._server, http, service)
         if any(kind.group == target.group for kind in self._server.registry.all()):
             raise errors.resource_unknown()
         return roots.not_found()

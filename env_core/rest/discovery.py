@@ -105,12 +105,26 @@ def groups(registry: Registry) -> Mapping[str, tuple[str, ...]]:
     return {group: tuple(versions) for group, versions in found.items()}
 
 
+Behind = tuple[str, str, bool]
+"""A group, its version, and whether the service that has it is available."""
+
+
+def _by_group(behind: tuple[Behind, ...]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for group, version, _ in behind:
+        found[group] = (*found.get(group, ()), version)
+    return found
+
+
 # Aggregated
 
 
 @lru_cache(maxsize=128)
-def aggregated(registry: Registry, *, is_core: bool) -> tuple[bytes, str]:
-    """Return the aggregated document of the core group, or of all others, and its ETag."""
+def aggregated(registry: Registry, *, is_core: bool, behind: tuple[Behind, ...] = ()) -> tuple[bytes, str]:
+    """Return the aggregated document of the core group, or of all others, and its ETag.
+
+    What a service behind an APIService serves is not known as long as nobody has asked it: such versions are stale.
+    """
     items = []
     for group, versions in groups(registry).items():
         if (group == "") is not is_core:
@@ -119,6 +133,9 @@ def aggregated(registry: Registry, *, is_core: bool) -> tuple[bytes, str]:
         items.append(
             {"metadata": metadata, "versions": [_version(registry, group, each) for each in versions]}
         )
+    for group, versions in _by_group(behind).items():
+        stale = [{"version": version, "freshness": "Stale"} for version in versions]
+        items.append({"metadata": {"name": group}, "versions": stale})
     document = {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
@@ -170,9 +187,10 @@ def core_versions() -> Object:
     }
 
 
-def group_list(registry: Registry) -> Object:
-    """Return what /apis tells."""
+def group_list(registry: Registry, behind: tuple[Behind, ...] = ()) -> Object:
+    """Return what /apis tells; `behind` are the groups that services have."""
     found = [_group(group, versions) for group, versions in groups(registry).items() if group]
+    found += [_group(group, versions) for group, versions in _by_group(behind).items()]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
 

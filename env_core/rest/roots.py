@@ -13,7 +13,7 @@ from env_core.apiserver.kind import Kind
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import Identity
 from env_core.apiserver.server import ApiServer
-from env_core.rest import discovery, openapi, openapi_protobuf
+from env_core.rest import discovery, openapi, openapi_protobuf, proxying
 from env_core.rest.health import CHECKS, ENDPOINTS, health
 from env_core.rest.message import JSON, Headers, HttpRequest, HttpResponse
 from env_core.rest.negotiation import PLAIN, clauses, wants_aggregated_discovery
@@ -44,10 +44,18 @@ def answer(
         return health(parts, query) or not_found()
     found = _document(server, request, parts)
     if found is None:
-        return not_found()
+        return _behind_service(server, request, parts) or not_found()
     if request.method not in _READS:
         raise method_not_allowed()
     return found
+
+
+def _behind_service(server: ApiServer, request: HttpRequest, parts: list[str]) -> HttpResponse | None:
+    """Return the answer of the service that has a group's version, None when no service has it."""
+    if parts[0] != "apis" or len(parts) != 3:
+        return None
+    service = proxying.api_service(server, parts[1], parts[2])
+    return None if service is None else proxying.aggregated(server, request, service)
 
 
 def not_found() -> HttpResponse:
@@ -63,11 +71,12 @@ def _document(server: ApiServer, request: HttpRequest, parts: list[str]) -> Http
         return raw_json_response({"paths": list(_root_paths(registry))})
     if parts in (["api"], ["apis"]):
         is_core = parts == ["api"]
+        behind = () if is_core else proxying.groups_behind(server, discovery.groups(registry))
         if wants_aggregated_discovery(request.header("accept")):
-            data, etag = discovery.aggregated(registry, is_core=is_core)
+            data, etag = discovery.aggregated(registry, is_core=is_core, behind=behind)
             headers = (_PUBLIC, ("Content-Type", discovery.AGGREGATED), ("Etag", etag), ("Vary", "Accept"))
             return _cached(request, data, etag, headers)
-        document = discovery.core_versions() if is_core else discovery.group_list(registry)
+        document = discovery.core_versions() if is_core else discovery.group_list(registry, behind)
         return response(200, document, PLAIN)
     if parts[0] == "openapi":
         return _openapi(server, request, parts)

@@ -180,7 +180,12 @@ class Watch:
         return self._line("DELETED", last, event.written)
 
     def _line(self, event_type: str, obj: Object, written: Write | None) -> bytes:
-        obj = with_managed_fields(self._server.view(self._stored, obj), written)
+        try:
+            viewed = self._server.view(self._stored, obj)
+        except errors.StatusError as error:  # of a conversion webhook
+            self.is_over = True
+            return self._error(error.status)
+        obj = with_managed_fields(viewed, written)
         if self._convert is not None:
             obj = self._convert(obj)
         form = self._form

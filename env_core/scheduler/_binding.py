@@ -15,8 +15,22 @@ from env_core.world import Object
 
 VOLUMES_TIMEOUT_MS = 600_000
 """How long a placed pod waits for its claims. Source: VolumeBindingArgs, bindTimeoutSeconds."""
+POLL_MS = 1_000
+"""How often it is looked whether they are bound; tests/golden/l2/flows (pvc-wffc)."""
 
 _SCHEDULED = "PodScheduled"
+
+
+def nominate(component: Component, pod: Object, node: str) -> None:
+    """Say on the pod where it is expected to go, as what comes before its binding takes time.
+
+    Source: k8s.io/enhancements KEP-5278 (NominatedNodeNameForExpectation); tests/golden/l2/flows (pvc-wffc).
+    """
+    metadata = pod["metadata"]
+    current = component.cache.get("pods", metadata["namespace"], metadata["name"])
+    if current is not None and current["metadata"].get("uid") == metadata.get("uid"):
+        status = {**(current.get("status") or {}), "nominatedNodeName": node}
+        _update_status(component, {**current, "status": status})
 
 
 def bind(component: Component, pod: Object, node: str) -> None:

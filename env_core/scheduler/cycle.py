@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 from env_core.apiserver.component import Component
@@ -28,6 +28,15 @@ _QUEUE_KEY = ("queue",)
 _BIND = "bind"
 _WATCHED = frozenset((CLAIMS, VOLUMES, CLASSES))
 _NO_NODES = "no nodes available to schedule pods"
+
+
+def _poll_ms(entry: Queued, now_ms: int) -> int:
+    """Return when it is looked next whether a pod's claims are bound: every `POLL_MS` since the wait began.
+
+    Nothing can have come of the looks before a change, so that only one after a change is made.
+    """
+    begun_ms = entry.ready_ms - _binding.VOLUMES_TIMEOUT_MS
+    return begun_ms + ((now_ms - begun_ms) // _binding.POLL_MS + 1) * _binding.POLL_MS
 
 
 class Scheduler:
@@ -108,7 +117,7 @@ class Scheduler:
         for key, entry in queue.aside():
             if entry.state == BINDING:
                 if change.resource in _WATCHED:
-                    self._component.loop.wake(now_ms + DELAY_MS, "scheduler", (_BIND, *key))
+                    self._component.loop.wake(_poll_ms(entry, now_ms), "scheduler", (_BIND, *key))
             elif entry.plugins:
                 pod = self._component.cache.get("pods", *key)
                 if pod is not None and _changes.helps(entry.plugins, self._cache.pod(pod), change):
@@ -164,7 +173,7 @@ class Scheduler:
         if verdict.fitting:
             self._place(key, entry, cycle, self._chosen(entry, cycle, verdict.fitting))
             return
-        outcome = preemption.preempt(cycle, filters, verdict, overlays)
+        outcome = preemption.preempt(cycle, filters, verdict, overlays, self._chooser(cycle))
         text = f"{reasons_text(len(cycle.nodes), verdict.rejections.values())} {outcome.text}"
         nominated = outcome.plan.node if outcome.plan is not None else ""
         if outcome.keeps_nomination:
@@ -178,6 +187,9 @@ class Scheduler:
             if node.name == entry.nominated:
                 return node
         return best(cycle, fitting, self._component.stream("ties"))
+
+    def _chooser(self, _cycle: Cycle) -> Callable[[Sequence[preemption.Plan]], preemption.Plan]:
+        return preemption.first
 
     def _nodes(self, own: Key) -> list[NodeInfo]:
         """Return every node, with the pods that are being bound to it as if they were there."""
@@ -212,12 +224,15 @@ class Scheduler:
         ]
 
     def _place(self, key: Key, entry: Queued, cycle: Cycle, node: NodeInfo) -> None:
-        if not _binding.reserve_volumes(self._component, cycle, node):
-            timeout_ms = self._component.now_ms + _binding.VOLUMES_TIMEOUT_MS
-            self._queue.put(key, replace(entry, state=BINDING, node=node.name, ready_ms=timeout_ms))
-            self._component.loop.wake(timeout_ms, "scheduler", (_BIND, *key))
+        component, pod = self._component, cycle.pod.pod
+        if not _binding.reserve_volumes(component, cycle, node):
+            timeout_ms = component.now_ms + _binding.VOLUMES_TIMEOUT_MS
+            waiting = replace(entry, state=BINDING, node=node.name, ready_ms=timeout_ms)
+            self._queue.put(key, waiting)
+            _binding.nominate(component, pod, node.name)
+            component.loop.wake(_poll_ms(waiting, component.now_ms), "scheduler", (_BIND, *key))
             return
-        self._bind(key, entry, cycle.pod.pod, node.name)
+        self._bind(key, entry, pod, node.name)
 
     def _bind(self, key: Key, entry: Queued, pod: Object, node: str) -> None:
         self._queue.remove(key)

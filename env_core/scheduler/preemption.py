@@ -6,6 +6,7 @@ k8s.io/kubernetes pkg/scheduler/framework/preemption.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from env_core.apiserver.store import Store
@@ -39,8 +40,19 @@ class Outcome(NamedTuple):
     keeps_nomination: bool = False
 
 
-def preempt(cycle: Cycle, filters: Filters, verdict: Verdict, overlays: dict[str, NodeInfo]) -> Outcome:
-    """Find the node where evicting the least lets the pod in."""
+def first(plans: Sequence[Plan]) -> Plan:
+    """Return the first of several plans of equal cost (upstream begins at a node that is drawn)."""
+    return plans[0]
+
+
+def preempt(
+    cycle: Cycle,
+    filters: Filters,
+    verdict: Verdict,
+    overlays: dict[str, NodeInfo],
+    choose: Callable[[Sequence[Plan]], Plan] = first,
+) -> Outcome:
+    """Find the node where evicting the least lets the pod in; `choose` takes one of those that cost the same."""
     why = _ineligible(cycle, verdict)
     if why:
         return Outcome(f"preemption: {why}", None, keeps_nomination=True)
@@ -59,7 +71,8 @@ def preempt(cycle: Cycle, filters: Filters, verdict: Verdict, overlays: dict[str
             rejections.append(found)
     if not plans:
         return Outcome(f"preemption: {reasons_text(len(cycle.nodes), rejections)}", None)
-    chosen = min(plans, key=_cost)
+    least = min(map(_cost, plans))
+    chosen = choose([plan for plan in plans if _cost(plan) == least])
     text = (
         f"found a potential placement for pod on node {chosen.node}, preempting {len(chosen.victims)} victims"
     )

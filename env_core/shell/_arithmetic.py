@@ -11,6 +11,8 @@ _TOKEN: Final = re.compile(
     r"(<<=|>>=|&&|\|\||<<|>>|<=|>=|==|!=|\+=|-=|\*=|/=|%=|&=|\^=|\|=|[-+*/%<>=!~&^|?:()]))",
     re.ASCII,
 )
+_EXTENDED_TOKEN: Final = re.compile(_TOKEN.pattern.replace("(<<=", r"(\+\+|--|\*\*|,|<<=", 1), re.ASCII)
+"""Tokens of bash and ash: `++`, `--`, `**` and the comma, too."""
 _LEVELS: Final = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<=", ">=", "<", ">"),
     ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
@@ -20,16 +22,29 @@ _DEPTH_MAX: Final = 30
 
 
 class ArithmeticProblem(Exception):
-    """The expression is malformed or divides by zero; the text is dash's."""
+    """The expression is malformed or divides by zero; the text is dash's.
+
+    `expression` and `rest` (what was left at the place of the error, or the last token) are for shells that word it
+    another way; `reason` is dash's word for it.
+    """
+
+    def __init__(self, text: str, reason: str = "", expression: str = "", rest: str = "") -> None:
+        """Record what is wrong and where."""
+        super().__init__(text)
+        self.reason = reason
+        self.expression = expression
+        self.rest = rest
 
 
-def evaluate(text: str, variables: MutableMapping[str, str]) -> int:
+def evaluate(text: str, variables: MutableMapping[str, str], *, is_extended: bool = False) -> int:
     """Return the value of an expression; assignments go to `variables`.
+
+    `is_extended` allows `++`, `--`, `**` and the comma, as bash and ash do.
 
     Raises:
         ArithmeticProblem: with dash's text, for a bad expression or a division by zero.
     """
-    return _Evaluator(text, variables).result()
+    return _Evaluator(text, variables, is_extended=is_extended).result()
 
 
 def _wrapped(value: int) -> int:
@@ -37,27 +52,35 @@ def _wrapped(value: int) -> int:
 
 
 class _Evaluator:
-    def __init__(self, text: str, variables: MutableMapping[str, str]) -> None:
+    def __init__(self, text: str, variables: MutableMapping[str, str], *, is_extended: bool) -> None:
+        token = _EXTENDED_TOKEN if is_extended else _TOKEN
         self._text = text
         self._variables = variables
         self._tokens: list[str] = []
+        self._starts: list[int] = []
+        self._index = 0
         position = 0
         while text[position:].strip():
-            found = _TOKEN.match(text, position)
+            found = token.match(text, position)
             if found is None:
                 raise self._failure("expecting EOF")
             self._tokens.append(found.group().strip())
+            self._starts.append(found.end() - len(self._tokens[-1]))
             position = found.end()
-        self._index = 0
         self._depth = 0
 
     def _failure(self, reason: str) -> ArithmeticProblem:
-        return ArithmeticProblem(f'arithmetic expression: {reason}: "{self._text}"')
+        at = min(self._index, len(self._starts) - 1)
+        rest = self._text[self._starts[at] :] if at >= 0 else self._text
+        return ArithmeticProblem(f'arithmetic expression: {reason}: "{self._text}"', reason, self._text, rest)
 
     def result(self) -> int:
         if not self._tokens:
             return 0
         value = self._assignment(live=True)
+        while self._peek() == ",":
+            self._index += 1
+            value = self._assignment(live=True)
         if self._index < len(self._tokens):
             raise self._failure("expecting EOF")
         return value
@@ -103,7 +126,10 @@ class _Evaluator:
             operator = self._tokens[self._index]
             self._index += 1
             is_live = live and not (operator == "&&" and not value) and not (operator == "||" and value)
+            start = self._index
             right = self._binary(level + 1, live=is_live)
+            if operator in ("/", "%") and right == 0 and is_live:
+                self._index = start
             value = self._apply(operator, value, right, live=is_live)
         return value
 
@@ -112,9 +138,41 @@ class _Evaluator:
         while self._peek() in ("+", "-", "!", "~") and self._peek():
             signs.append(self._peek())
             self._index += 1
-        value = self._primary(live=live)
+        if self._peek() in ("++", "--"):
+            value = self._stepped(live=live)
+        else:
+            value = self._power(live=live)
         for sign in reversed(signs):
             value = {"+": value, "-": -value, "!": int(not value), "~": ~value}[sign]
+        return _wrapped(value)
+
+    def _stepped(self, *, live: bool) -> int:
+        """Read `++name` or `--name`."""
+        step = 1 if self._peek() == "++" else -1
+        self._index += 1
+        name = self._peek()
+        if not (name[:1].isalpha() or name[:1] == "_"):
+            raise self._failure("expecting primary")
+        self._index += 1
+        value = _wrapped(self._variable(name) + step)
+        if live:
+            self._variables[name] = str(value)
+        return value
+
+    def _power(self, *, live: bool) -> int:
+        name = self._peek()
+        value = self._primary(live=live)
+        if self._peek() in ("++", "--") and (name[:1].isalpha() or name[:1] == "_"):
+            step = 1 if self._peek() == "++" else -1
+            self._index += 1
+            if live:
+                self._variables[name] = str(_wrapped(value + step))
+        if self._peek() == "**":
+            self._index += 1
+            exponent = self._unary(live=live)
+            if exponent < 0:
+                raise self._failure("exponent less than 0")
+            value = pow(value, exponent, 2**64)
         return _wrapped(value)
 
     def _primary(self, *, live: bool) -> int:

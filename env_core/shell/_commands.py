@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from env_core.shell._bash_grammar import bash_parser
 from env_core.shell._grammar import parser
 from env_core.shell.syntax import (
     AndOr,
     Arithmetic,
+    Array,
     Background,
     Case,
     For,
@@ -42,6 +44,20 @@ def parse(line: str) -> Sequence:
     return Sequence(tuple(items))
 
 
+@lru_cache(maxsize=256)
+def parse_script(text: str, *, is_bash: bool = False) -> Sequence:
+    """Return the syntax tree of a whole script in the language of dash and ash, or of bash.
+
+    Raises:
+        SyntaxProblem: if it is none.
+    """
+    reader = bash_parser(text) if is_bash else parser(text)
+    items: list[Node] = []
+    while (command := reader.next_command()) is not None:
+        items.extend(command.items)
+    return Sequence(tuple(items))
+
+
 def simple_commands(tree: Node) -> list[list[str]]:
     """Return the words of every simple command in a tree, those in substitutions included.
 
@@ -55,7 +71,12 @@ def _commands(tree: Node) -> Iterator[list[str]]:
     if isinstance(tree, Simple):
         if tree.words:
             yield [word.raw if word.literal is None else word.literal for word in tree.words]
-        yield from _commands_in_words([*(word for _, word in tree.assignments), *tree.words])
+        values = [
+            word
+            for _, value in tree.assignments
+            for word in (value.words if isinstance(value, Array) else (value,))
+        ]
+        yield from _commands_in_words([*values, *tree.words])
         yield from _commands_in_words([each.target for each in tree.redirects])
         return
     if isinstance(tree, For):

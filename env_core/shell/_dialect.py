@@ -1,10 +1,13 @@
-"""How a shell words its errors: dash (Debian's sh) or BusyBox ash."""
+"""How a shell words its errors: dash (Debian's sh), BusyBox ash; bash has a module of its own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
+from env_core.shell._arithmetic import ArithmeticProblem
+from env_core.shell._control import Refused
+from env_core.shell._script import Unrunnable
 from env_core.shell.filesystem import NO_SUCH_FILE
 from env_core.shell.syntax import SyntaxProblem
 
@@ -18,6 +21,7 @@ class Dialect:
 
     is_ash: bool
     redirect_status: int
+    is_bash: bool = False
 
     def located(
         self, name: str, line: int, text: str, command: str = "", *, in_file: bool = False, exact: bool = True
@@ -58,11 +62,47 @@ class Dialect:
         """Return the text of `cd`."""
         return f"can't cd to {name}: {reason}" if self.is_ash else f"can't cd to {name}"
 
-    def arithmetic(self, text: str) -> str:
+    def arithmetic(self, problem: ArithmeticProblem) -> str:
         """Return the text for a bad arithmetic expression."""
         if not self.is_ash:
-            return text
-        return "divide by zero" if "division by zero" in text else "arithmetic syntax error"
+            return str(problem)
+        return "divide by zero" if "division by zero" in str(problem) else "arithmetic syntax error"
+
+    def refused(self, problem: Refused) -> Refused:
+        """Return a built-in's failure as this shell has it."""
+        return problem
+
+    def bad_name(self, name: str, given: str) -> str:
+        """Return the text for a name that is none; `given` is the whole argument."""
+        del given
+        return f"{name}: bad variable name"
+
+    def unset(self, name: str) -> str:
+        """Return the text for a parameter that is not set under `set -u`."""
+        return f"{name}: parameter not set"
+
+    def bad_substitution(self, raw: str) -> str:
+        """Return the text for an expansion that is none."""
+        del raw
+        return "bad substitution" if self.is_ash else "Bad substitution"
+
+    def expansion_status(self, status: int, *, is_unset: bool, is_string: bool) -> int:
+        """Return the status with which an expansion that fails ends the shell."""
+        del is_unset, is_string
+        return status
+
+    def syntax_lines(self, problem: SyntaxProblem, name: str, source: str, command: str) -> str | None:
+        """Return a syntax error's lines where they are not one `located` line."""
+        del problem, name, source, command
+        return None
+
+    def unrunnable(self, name: str, outcome: Unrunnable) -> str:
+        """Return the text for a command that cannot be run."""
+        return f"{name}: {outcome.reason}"
+
+    def write_error(self, name: str) -> str:
+        """Return the text for a built-in whose output has no room."""
+        return "write error: No space left on device" if self.is_ash else f"{name}: {name}: I/O error"
 
 
 DASH: Final = Dialect(is_ash=False, redirect_status=2)

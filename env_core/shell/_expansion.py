@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from env_core.shell import _pattern
 from env_core.shell._arithmetic import ArithmeticProblem, evaluate
+from env_core.shell._bash_braces import braced
+from env_core.shell._bash_parameters import changed, resolved
 from env_core.shell.budget import LimitReached
 from env_core.shell.syntax import Arithmetic, Parameter, Substitution, Text, Word
 
@@ -26,9 +28,10 @@ _WORDS_MAX: Final = 1024 * 1024
 class ExpansionProblem(Exception):
     """A word cannot be expanded; the shell gives up on the line with `status`."""
 
-    def __init__(self, text: str, status: int = 2) -> None:
-        """Record the shell's text and the exit status."""
+    def __init__(self, text: str, status: int = 2, *, is_unset: bool = False) -> None:
+        """Record the shell's text, the exit status, and whether a parameter is not set."""
         super().__init__(text)
+        self.is_unset = is_unset
         self.text = text
         self.status = status
 
@@ -52,6 +55,8 @@ class Expander:
             ExpansionProblem: for bad substitutions, unset parameters under `set -u`, bad arithmetic.
         """
         out: list[str] = []
+        if self._shell.dialect.is_bash:
+            words = braced(words)
         for word in words:
             parts = word.parts
             if len(parts) == 1 and isinstance(parts[0], Text):
@@ -73,6 +78,10 @@ class Expander:
     def pattern(self, word: Word) -> str:
         """Return a word as a shell pattern."""
         return _pattern.pattern_text(self._pieces(word))
+
+    def pieces(self, word: Word) -> list[Piece]:
+        """Return a word expanded, with what was quoted of it."""
+        return self._pieces(word)
 
     def _pieces(self, word: Word) -> list[Piece]:
         pieces: list[Piece] = []
@@ -170,15 +179,23 @@ class Expander:
             self.last_status = status
             return [(text.rstrip("\n"), part.quoted)]
         try:
-            value = evaluate(self.one(part.word), self._shell.variables)
+            dialect = self._shell.dialect
+            value = evaluate(
+                self.one(part.word), self._shell.variables, is_extended=dialect.is_ash or dialect.is_bash
+            )
         except ArithmeticProblem as problem:
-            raise ExpansionProblem(self._shell.dialect.arithmetic(str(problem))) from None
+            raise ExpansionProblem(self._shell.dialect.arithmetic(problem)) from None
         return [(str(value), part.quoted)]
 
     def _parameter(self, part: Parameter) -> list[tuple[str, bool]]:
         name, operator, quoted = part.name, part.operator, part.quoted
         if operator == "bad":
-            raise ExpansionProblem("bad substitution" if self._shell.dialect.is_ash else "Bad substitution")
+            raise ExpansionProblem(self._shell.dialect.bad_substitution(part.raw))
+        if part.index is not None or part.is_indirect or name in self._shell.arrays:
+            part, found = resolved(self._shell, part, self)
+            name = part.name
+            if found is not None:
+                return self._elements(part, found)
         if name in ("@", "*") and not operator and not part.is_length:
             values = self._shell.positional
             if quoted and name == "*":
@@ -192,11 +209,30 @@ class Expander:
             return self._defaulted(part, value, missing=missing)
         if value is None:
             if self._shell.options.get("u") and name not in ("@", "*"):
-                raise ExpansionProblem(f"{name}: parameter not set")
+                raise ExpansionProblem(self._shell.dialect.unset(name), is_unset=True)
             value = ""
         if operator and part.argument is not None:
+            if operator[0] in "^,/:":
+                return [(changed(self._shell, part, value, self), quoted)]
             value = _trimmed(value, operator, self.pattern(part.argument))
         return [(value, quoted)]
+
+    def _elements(self, part: Parameter, values: list[str]) -> list[tuple[str, bool]]:
+        """Return what an expansion makes of an array's chosen elements."""
+        if part.is_length:
+            return [(str(len(values)), part.quoted)]
+        if part.operator and part.operator[0] in "^,/#%" and part.argument is not None:
+            values = [
+                changed(self._shell, part, value, self)
+                if part.operator[0] in "^,/"
+                else _trimmed(value, part.operator, self.pattern(part.argument))
+                for value in values
+            ]
+        elif part.operator and part.operator[-1] in "-=?+":
+            return self._defaulted(part, " ".join(values), missing=not values)
+        if part.quoted and part.index is not None and part.index.raw == "*":
+            return [(self._separator().join(values), True)]
+        return [(value, part.quoted) for value in values]
 
     def _defaulted(self, part: Parameter, value: str | None, *, missing: bool) -> list[tuple[str, bool]]:
         action = part.operator[-1]
@@ -209,7 +245,10 @@ class Expander:
             return self._argument(argument, quoted=part.quoted)
         text = self.one(argument)
         if action == "?":
-            raise ExpansionProblem(f"{part.name}: {text or 'parameter not set'}")
+            otherwise = "parameter not set"
+            if self._shell.dialect.is_bash and part.operator[0] == ":":
+                otherwise = "parameter null or not set"
+            raise ExpansionProblem(f"{part.name}: {text or otherwise}", is_unset=True)
         self._shell.assign(part.name, text)
         return [(text, part.quoted)]
 

@@ -9,6 +9,7 @@ from env_core.shell._words import NESTING_MAX
 from env_core.shell.lexer import Lexer, Token
 from env_core.shell.syntax import (
     AndOr,
+    Array,
     Background,
     Case,
     For,
@@ -48,8 +49,8 @@ RESERVED: Final = frozenset(
     ]
 )
 _CLOSERS: Final = frozenset(["}", "do", "done", "elif", "else", "esac", "fi", "then"])
-_ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
+NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _UNQUOTED_NAMES: Final = {
     "eof": "end of file",
     "newline": "newline",
@@ -60,6 +61,8 @@ _UNQUOTED_NAMES: Final = {
 
 class Parser:
     """A recursive-descent parser that takes one complete command (up to its line end) at a time."""
+
+    reserved_words: frozenset[str] = RESERVED
 
     def __init__(self, lexer: Lexer) -> None:
         """Read from `lexer`, which may be shared with an enclosing parser."""
@@ -102,7 +105,7 @@ class Parser:
     def _reserved(self) -> str:
         """Return the reserved word that comes next, or ""."""
         token = self._peek()
-        if token.word is not None and token.word.raw in RESERVED:
+        if token.word is not None and token.word.raw in self.reserved_words:
             return token.word.raw
         return ""
 
@@ -123,7 +126,14 @@ class Parser:
         if expected:
             wanted = _UNQUOTED_NAMES.get(expected, f'"{expected}"')
             text += f" (expecting {wanted})"
-        raise SyntaxProblem(text, self._lexer.line if token.kind == "eof" else token.line, found, wanted)
+        near = token.word.raw if token.word is not None else token.operator or token.kind
+        raise SyntaxProblem(
+            text,
+            self._lexer.line if token.kind == "eof" else token.line,
+            found,
+            wanted,
+            near="" if token.kind == "eof" else near,
+        )
 
     def _skip_newlines(self) -> None:
         while self._peek().kind == "newline":
@@ -221,7 +231,7 @@ class Parser:
     def _for(self) -> Node:
         self._take()
         token = self._take()
-        if token.word is None or _NAME.match(token.word.raw) is None:
+        if token.word is None or NAME.match(token.word.raw) is None:
             raise SyntaxProblem("Bad for loop variable", token.line)
         words: list[Word] | None = None
         self._skip_newlines()
@@ -295,7 +305,7 @@ class Parser:
 
     def _simple(self) -> Node:
         line = self._peek().line
-        assignments: list[tuple[str, Word]] = []
+        assignments: list[tuple[str, Word | Array]] = []
         words: list[Word] = []
         redirects: list[Redirect] = []
         while True:
@@ -304,9 +314,9 @@ class Parser:
                 redirects.append(self._redirect())
             elif token.word is not None:
                 self._take()
-                found = None if words else _ASSIGNMENT.match(token.word.raw)
+                found = None if words else ASSIGNMENT.match(token.word.raw)
                 if found is not None:
-                    assignments.append((found.group(1), _after_prefix(token.word, found.end())))
+                    assignments.append((found.group(1), after_prefix(token.word, found.end())))
                 else:
                     words.append(token.word)
             elif token.kind == "(" and len(words) == 1 and not assignments and not redirects:
@@ -320,7 +330,7 @@ class Parser:
         if self._peek().kind != ")":
             self._unexpected(")", in_command=False)
         self._take()
-        if _NAME.match(name.raw) is None:
+        if NAME.match(name.raw) is None:
             raise SyntaxProblem("Bad function name", self._peek().line)
         self._skip_newlines()
         return Function(name.raw, self._command())
@@ -344,7 +354,7 @@ class Parser:
         return Redirect(descriptor, operator, target.word)
 
 
-def _after_prefix(word: Word, length: int) -> Word:
+def after_prefix(word: Word, length: int) -> Word:
     """Return `word` without its first `length` characters, which are plain."""
     first = word.parts[0]
     assert isinstance(first, Text)

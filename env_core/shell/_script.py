@@ -13,6 +13,8 @@ class Unrunnable:
 
     reason: str
     status: int
+    is_directory: bool = False
+    has_bad_interpreter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Script:
     argv: list[str]
     text: str = ""
     program: Program | None = None
+    is_bash: bool | None = None
+    """Whether bash is what its first line names; None when that names nothing."""
 
 
 def opened(process: Process, argv: list[str]) -> Script | Unrunnable:
@@ -36,7 +40,7 @@ def opened(process: Process, argv: list[str]) -> Script | Unrunnable:
     if not process.fs.exists(path):
         return Unrunnable("not found", 127)
     if process.fs.is_dir(path) or not process.fs.may(path, 1) or not process.fs.may(path, 4):
-        return Unrunnable("Permission denied", 126)
+        return Unrunnable("Permission denied", 126, is_directory=process.fs.is_dir(path))
     text = process.fs.read(path)
     if text.startswith("\x7fELF") and not process.is_busybox:
         return Unrunnable("Exec format error", 126)
@@ -50,7 +54,7 @@ def opened(process: Process, argv: list[str]) -> Script | Unrunnable:
         interpreter = f"/usr/bin/{base}"
     program = process.find(interpreter)
     if program is None:
-        return Unrunnable("not found", 127)
+        return Unrunnable("not found", 127, has_bad_interpreter=True)
     if base in ("sh", "dash", "bash", "ash"):
-        return Script(argv, text)
+        return Script(argv, text, is_bash=base == "bash")
     return Script([base, *argv], program=program)

@@ -49,6 +49,15 @@ def kill(shell: Shell, argv: list[str], streams: Streams) -> int:
                 streams.stderr.write(shell.located(f"invalid number '{target}'"))
                 status = 1
                 continue
+            if shell.dialect.is_bash:
+                text = (
+                    f"{target}: no such job"
+                    if target.startswith("%")
+                    else f"{target}: arguments must be process or job IDs"
+                )
+                streams.stderr.write(shell.located(text, "kill"))
+                status = 1
+                continue
             text = f"No such job: {target}" if target.startswith("%") else f"Illegal number: {target}"
             raise Refused(text, command="kill")
         if target == own:
@@ -65,6 +74,8 @@ def _signal(shell: Shell, name: str) -> int:
         return int(name)
     if shell.dialect.is_ash:
         raise Refused(f"bad signal name '{name}'", 1, is_fatal=False)
+    if shell.dialect.is_bash:
+        raise Refused(f"{name}: invalid signal specification", 1, is_fatal=False, command="kill")
     raise Refused(f"Illegal option -{name[:1]}", command="kill")
 
 
@@ -74,6 +85,8 @@ def _refuse(shell: Shell, target: str, streams: Streams) -> int:
     reason = "Operation not permitted" if target == "1" else "No such process"
     if shell.dialect.is_ash:
         streams.stderr.write(shell.located(f"can't kill pid {target}: {reason}"))
+    elif shell.dialect.is_bash:
+        streams.stderr.write(shell.located(f"({target}) - {reason}", "kill"))
     else:
         streams.stderr.write(shell.located(f"kill: {reason}") + "\n")
     return 1

@@ -62,7 +62,7 @@ def _export(shell: Shell, argv: list[str], streams: Streams) -> int:
     for each in names:
         name, equals, value = each.partition("=")
         if NAME.match(name) is None:
-            raise Refused(f"{name}: bad variable name", command=argv[0])
+            raise Refused(shell.dialect.bad_name(name, each), command=argv[0])
         if equals:
             shell.assign(name, value)
         if argv[0] == "readonly":
@@ -79,9 +79,15 @@ def _unset(shell: Shell, argv: list[str], streams: Streams) -> int:
             shell.functions.pop(name, None)
             continue
         if NAME.match(name) is None:
-            raise Refused(f"{name}: bad variable name", command="unset")
+            raise Refused(shell.dialect.bad_name(name, name), command="unset")
         if name in shell.readonly:
-            raise Refused(f"{name}: is read only", command="unset")
+            text = (
+                f"{name}: cannot unset: readonly variable"
+                if shell.dialect.is_bash
+                else f"{name}: is read only"
+            )
+            raise Refused(text, command="unset")
+        shell.arrays.pop(name, None)
         shell.variables.pop(name, None)
         shell.exported.discard(name)
     return 0
@@ -111,12 +117,15 @@ def _set(shell: Shell, argv: list[str], streams: Streams) -> int:
             # pipefail is no option of dash, but lines that ask for it are meant to go on.
             if not letter and name not in ("", "pipefail"):
                 raise Refused(f"Illegal option -o {name}", command="set")
+            if name == "pipefail" and shell.dialect.is_bash:
+                shell.options[name] = option[0] == "-"
             if letter:
                 shell.options[letter] = option[0] == "-"
             continue
         for letter in option[1:]:
             if letter == "o" and rest and rest[0] == "pipefail":
                 rest.pop(0)
+                shell.options["pipefail"] = shell.dialect.is_bash
             elif letter not in "aefhmnuvxCbEI":
                 raise Refused(f"Illegal option -{letter}", command="set")
             else:
@@ -129,7 +138,7 @@ def _set(shell: Shell, argv: list[str], streams: Streams) -> int:
 def _shift(shell: Shell, argv: list[str], streams: Streams) -> int:
     count = number(argv[1], "shift") if len(argv) > 1 else 1
     if count > len(shell.positional):
-        if shell.dialect.is_ash:
+        if shell.dialect.is_ash or shell.dialect.is_bash:
             return 1
         raise Refused("can't shift that many", command="shift")
     del shell.positional[:count]
@@ -145,13 +154,15 @@ def _dot(shell: Shell, argv: list[str], streams: Streams) -> int:
     if len(argv) < 2:
         return 0
     name = argv[1]
-    if "/" not in name and not shell.dialect.is_ash:
+    if "/" not in name and not shell.dialect.is_ash and not shell.dialect.is_bash:
         raise Refused(f"{name}: not found", command=".")
     try:
         text = shell.process.fs.read(shell.process.path(name))
     except ShellFileError as error:
         if shell.dialect.is_ash:
             raise Refused(f"can't open '{name}': {error.reason}", command=".") from None
+        if shell.dialect.is_bash:
+            raise Refused(f"{name}: {error.reason}") from None
         raise Refused(shell.dialect.cannot_open(name, error.reason), command=".") from None
     outer, shell.sourced = shell.sourced, name
     try:
@@ -193,12 +204,14 @@ def _trap(shell: Shell, argv: list[str], streams: Streams) -> int:
         ]
     )
     for name in argv[2:]:
-        bare = name.removeprefix("SIG") if shell.dialect.is_ash else name
+        bare = name.removeprefix("SIG") if shell.dialect.is_ash or shell.dialect.is_bash else name
         if bare not in signals and not bare.isdecimal():
-            if shell.dialect.is_ash:
+            if shell.dialect.is_ash or shell.dialect.is_bash:
                 raise Refused(f"{name}: invalid signal specification", 1, is_fatal=False, command="trap")
             streams.stderr.write(f"trap: {name}: bad trap\n")
             return 1
+        if bare in ("0", "EXIT"):
+            shell.exit_trap = "" if argv[1] == "-" else argv[1]
     return 0
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from env_core.shell._bash import BASH, BASH_VARIABLES
 from env_core.shell._control import Refused
 from env_core.shell._dialect import ASH, DASH, Dialect
 from env_core.shell._registry import builtin_programs, shell_programs
 from env_core.shell.budget import Budget
 from env_core.shell.context import Process, Program
-from env_core.shell.syntax import Node
+from env_core.shell.syntax import Node, SyntaxProblem
 
 
 class State:
@@ -24,11 +25,15 @@ class State:
         positional: tuple[str, ...] = (),
         is_script: bool = False,
         is_string: bool = True,
+        is_bash: bool | None = None,
     ) -> None:
         """Take over `process`: its programs become the built-in ones and `programs`.
 
-        `is_script` says that the text is a file called `name`, `is_string` that it is the argument of `-c`.
+        `is_script` says that the text is a file called `name`, `is_string` that it is the argument of `-c`,
+        `is_bash` that the shell is bash (that of the process, if not said).
         """
+        if is_bash is not None:
+            process.is_bash = is_bash
         if programs is not None or not process.programs:
             process.programs = {**builtin_programs(process.flavour), **(programs or {})}
         self.process = process
@@ -42,20 +47,33 @@ class State:
         self.readonly: set[str] = set()
         self.functions: dict[str, Node] = {}
         self.options: dict[str, bool] = {}
-        self.dialect: Dialect = ASH if process.is_busybox else DASH
+        self.dialect: Dialect = BASH if process.is_bash else ASH if process.is_busybox else DASH
+        self.arrays: dict[str, dict[str, str]] = {}
+        """Arrays of bash, by name; each by its indexes as texts, in order."""
         self.status = 0
         self.line = 1
         self.locals: list[dict[str, str | None]] = []
         self.finished_jobs: list[int] = []
+        self.exit_trap = ""
+        """What `trap … EXIT` has asked for."""
         self.budget = Budget()
         self.loops = 0
         self._tested = 0
 
     def located(self, text: str, command: str = "") -> str:
         """Return an error line with the shell's name in front."""
+        if self.dialect.is_bash:
+            return self.dialect.located(self.sourced or self.name, self.line, text, command)
         command = command or self.sourced
         exact = self.is_script or self.sourced != "" or not self.is_string
         return self.dialect.located(self.name, self.line, text, command, in_file=self.is_script, exact=exact)
+
+    def syntax_error(self, problem: SyntaxProblem, text: str, command: str) -> str:
+        """Return the lines for a syntax error in `text`, which `command` (eval) may have been given."""
+        is_argument = self.is_string and not command and not self.is_script
+        name = self.sourced or (f"{self.name}: -c" if is_argument else self.name)
+        lines = self.dialect.syntax_lines(problem, name, text, command)
+        return lines or self.located(self.dialect.syntax(problem), command)
 
     def environment(self) -> dict[str, str]:
         """Return the exported variables that have a value."""
@@ -66,6 +84,11 @@ class State:
         value = self.variables.get(name)
         if value is not None:
             return value
+        if self.arrays:
+            bare, _, index = name.partition("[")
+            rows = self.arrays.get(bare)
+            if rows is not None:
+                return rows.get(index.removesuffix("]") or "0")
         if name.isdecimal():
             number = int(name[:6])
             if number == 0:
@@ -89,6 +112,8 @@ class State:
             return "".join(sorted(letter for letter, is_on in self.options.items() if is_on))
         if name == "PWD":
             return self.process.cwd
+        if self.dialect.is_bash and name in BASH_VARIABLES:
+            return BASH_VARIABLES[name](self.process)
         if name == "HOME":
             return "/root" if self.process.user == "root" else f"/home/{self.process.user}"
         return {"LINENO": str(self.line), "PPID": "1"}.get(name)

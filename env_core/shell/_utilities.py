@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def _cd(shell: Shell, argv: list[str], streams: Streams) -> int:
     process = shell.process
     names = [each for each in argv[1:] if each not in ("-L", "-P", "--")]
+    if len(names) > 1 and shell.dialect.is_bash:
+        raise Refused("too many arguments", 1, is_fatal=False, command="cd")
     name = names[0] if names else shell.parameter("HOME") or "/"
     prints = name == "-"
     if prints:
@@ -60,6 +62,8 @@ def _read(shell: Shell, argv: list[str], streams: Streams) -> int:
                 rest.pop(0)
         else:
             names.append(each)
+    if not names and shell.dialect.is_bash:
+        names = ["REPLY"]
     if not names:
         raise Refused("arg count", is_fatal=True, command="read")
     line = streams.stdin.take_line()
@@ -99,7 +103,7 @@ def _local(shell: Shell, argv: list[str], streams: Streams) -> int:
     for each in argv[1:]:
         name, equals, value = each.partition("=")
         if NAME.match(name) is None:
-            raise Refused(f"{name}: bad variable name", command="local")
+            raise Refused(shell.dialect.bad_name(name, each), command="local")
         shell.locals[-1].setdefault(name, shell.variables.get(name))
         if equals:
             shell.assign(name, value)
@@ -129,7 +133,10 @@ def _type(shell: Shell, argv: list[str], streams: Streams) -> int:
     }  # fmt: skip
     for name in argv[1:]:
         kind, path = _where(shell, name)
-        if not kind:
+        if not kind and shell.dialect.is_bash:
+            streams.stderr.write(shell.located(f"{name}: not found", argv[0]))
+            status = 1
+        elif not kind:
             streams.stdout.write(f"{name}: not found\n")
             status = 127
         else:
@@ -144,7 +151,7 @@ def _command(shell: Shell, argv: list[str], streams: Streams) -> int:
             return _type(shell, rest, streams)
         kind, path = _where(shell, rest[1]) if len(rest) > 1 else ("", "")
         if not kind:
-            return 127
+            return 1 if shell.dialect.is_bash else 127
         streams.stdout.write(f"{path or rest[1]}\n")
         return 0
     if rest and rest[0] in ("-p", "--"):
@@ -164,20 +171,32 @@ def _let(shell: Shell, argv: list[str], streams: Streams) -> int:
     value = 0
     for text in argv[1:]:
         try:
-            value = evaluate(text, shell.variables)
+            value = evaluate(text, shell.variables, is_extended=True)
         except ArithmeticProblem as problem:
-            raise Refused(shell.dialect.arithmetic(str(problem)), command="let") from None
+            raise Refused(shell.dialect.arithmetic(problem), command="let") from None
     return int(value == 0)
 
 
 def _wait(shell: Shell, argv: list[str], streams: Streams) -> int:
     for each in argv[1:]:
+        if shell.dialect.is_bash and each != "4243":
+            is_number = each.isdecimal()
+            text = (
+                f"pid {each} is not a child of this shell"
+                if is_number
+                else f"`{each}': not a pid or valid job spec"
+            )
+            streams.stderr.write(shell.located(text, "wait"))
+            return 127 if is_number else 1
         if not each.startswith("%"):
             number(each, "wait")
     return 127 if len(argv) > 1 and argv[1] != "4243" else 0
 
 
 def _jobs(shell: Shell, argv: list[str], streams: Streams) -> int:
+    if shell.dialect.is_bash:
+        shell.finished_jobs.clear()  # a script's shell tells of no job that has ended
+        return 0
     mark = "+ " if shell.dialect.is_ash else " +"
     for job in shell.finished_jobs:
         streams.stdout.write(f"[{job}]{mark} Done                       \n")
@@ -204,13 +223,24 @@ def _umask(shell: Shell, argv: list[str], streams: Streams) -> int:
         streams.stdout.write("0022\n")
         return 0
     if re.fullmatch(r"[0-7]{1,4}|[ugoa]*[-+=][rwx]*(?:,[ugoa]*[-+=][rwx]*)*", argv[1]) is None:
+        if shell.dialect.is_bash:
+            rest = argv[1].lstrip("ugoa")
+            wrong = "operator" if rest[:1] not in ("+", "-", "=") else "character"
+            shown = rest[:1] if wrong == "operator" else rest.lstrip("+-=rwxXst")[:1]
+            if argv[1].isdecimal():
+                raise Refused(f"{argv[1]}: octal number out of range", command="umask")
+            raise Refused(f"`{shown}': invalid symbolic mode {wrong}", command="umask")
         raise Refused(f"Illegal mode: {argv[1]}", command="umask")
     return 0
 
 
 def _alias(shell: Shell, argv: list[str], streams: Streams) -> int:
     missing = [each for each in argv[1:] if "=" not in each]
-    streams.stderr.write("".join(f"{argv[0]}: {name} not found\n" for name in missing))
+    if shell.dialect.is_bash:
+        lines = [shell.located(f"{name}: not found", argv[0]) for name in missing]
+    else:
+        lines = [f"{argv[0]}: {name} not found\n" for name in missing]
+    streams.stderr.write("".join(lines))
     return 1 if missing else 0
 
 

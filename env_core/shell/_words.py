@@ -42,9 +42,9 @@ class WordReader:
         self.depth = depth
         self.parse_substitution = substitution
 
-    def problem(self, text: str, found: str = "", expected: str = "") -> SyntaxProblem:
-        """Return a syntax error at the present line."""
-        return SyntaxProblem(text, self.line, found, expected)
+    def problem(self, text: str, found: str = "", expected: str = "", quote: str = "") -> SyntaxProblem:
+        """Return a syntax error at the present line; `quote` is what is not closed."""
+        return SyntaxProblem(text, self.line, found, expected, quote=quote)
 
     def check_depth(self) -> None:
         """Refuse what is nested too deep.
@@ -111,7 +111,7 @@ class WordReader:
     def _until_quote(self) -> str:
         end = self.source.find("'", self.position)
         if end == -1:
-            raise self.problem("Unterminated quoted string")
+            raise self.problem("Unterminated quoted string", quote="'")
         text = self.source[self.position : end]
         self.line += text.count("\n")
         self.position = end + 1
@@ -126,7 +126,7 @@ class WordReader:
         while True:
             if self.position >= len(source):
                 if terminator:
-                    raise self.problem("Unterminated quoted string")
+                    raise self.problem("Unterminated quoted string", quote='"')
                 break
             char = source[self.position]
             if char == terminator:
@@ -201,7 +201,7 @@ class WordReader:
         inner: list[str] = []
         while True:
             if self.position >= len(source):
-                raise self.problem("EOF in backquote substitution")
+                raise self.problem("EOF in backquote substitution", quote="`")
             char = source[self.position]
             if char == "`":
                 self.position += 1
@@ -265,7 +265,7 @@ class WordReader:
         operator = self._parameter_operator()
         if not name or is_length or not operator:
             self._skip_braces()
-            return Parameter(name, "bad", None, quoted)
+            return Parameter(name, "bad", None, quoted, raw=f"${{{source[start : self.position]}")
         self.depth += 1
         self.check_depth()
         argument = self._braced_argument(quoted=quoted and operator[0] not in "#%")
@@ -286,7 +286,7 @@ class WordReader:
         else:
             word = Word(tuple(self._quoted_argument()), "")
         if self.position >= len(self.source):
-            raise self.problem("Missing '}'")
+            raise self.problem("Missing '}'", quote="}")
         raw = self.source[start : self.position]
         self.position += 1
         return Word(word.parts, raw)
@@ -316,7 +316,7 @@ class WordReader:
     def _skip_braces(self) -> None:
         end = self.source.find("}", self.position)
         if end == -1:
-            raise self.problem("Missing '}'")
+            raise self.problem("Missing '}'", quote="}")
         self.position = end + 1
 
     def _ansi_quoted(self) -> str:
@@ -324,7 +324,7 @@ class WordReader:
         out: list[str] = []
         while True:
             if self.position >= len(source):
-                raise self.problem("Unterminated quoted string")
+                raise self.problem("Unterminated quoted string", quote="'")
             char = source[self.position]
             self.position += 1
             if char == "'":

@@ -16,6 +16,7 @@ from env_core.shell._clients import (
     dig,
     nc,
     nslookup,
+    openssl,
     ping,
     promql,
     promtool,
@@ -39,12 +40,13 @@ _GNU: Mapping[str, Client] = {
     "netcat": nc.run,
     "ping": ping.run,
     "redis-cli": redis_cli.run,
+    "openssl": openssl.run,
 }
 _BUSYBOX: Mapping[str, Client] = {
     **{
         name: client
         for name, client in _GNU.items()
-        if name in ("curl", "dig", "host", "redis-cli", "getent")
+        if name in ("curl", "dig", "host", "redis-cli", "getent", "openssl")
     },
     "wget": busybox_wget.run,
     "nslookup": busybox_nslookup.run,
@@ -54,7 +56,17 @@ _BUSYBOX: Mapping[str, Client] = {
 }
 
 
-CLIENTS: Mapping[str, Mapping[str, Client]] = {"gnu": _GNU, "busybox": _BUSYBOX}
+_DEBIAN_BUSYBOX: Mapping[str, Client] = {
+    **_BUSYBOX,
+    "wget": busybox_wget.run_debian,
+    "nc": nc.run_debian,
+}
+
+CLIENTS: Mapping[str, Mapping[str, Client]] = {
+    "gnu": _GNU,
+    "busybox": _BUSYBOX,
+    "busybox of Debian": _DEBIAN_BUSYBOX,
+}
 """The clients by name, by the flavour of the tools beside them."""
 
 
@@ -92,6 +104,9 @@ def inside_programs(run: Run, network: Network, runtime: Runtime, image: Image) 
         full = {name: _GNU[name] for name in ("wget", "nslookup", "ping", "nc") if name in image.binaries}
         found |= {name: _bound(client, wire) for name, client in full.items()}
         found["busybox"] = partial(_busybox, found)
+    elif "busybox" in image.binaries:
+        own = {name: _bound(client, wire) for name, client in _DEBIAN_BUSYBOX.items()}
+        found["busybox"] = partial(_busybox, own)
     return found
 
 

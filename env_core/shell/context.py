@@ -32,7 +32,9 @@ class Process:
         "env",
         "flavour",
         "fs",
+        "has_terminal",
         "hostname",
+        "is_bash",
         "now_ms",
         "programs",
         "stdin_was_read",
@@ -54,10 +56,13 @@ class Process:
         flavour: str = "gnu",
         deadline_ms: int | None = None,
         budget: Budget | None = None,
+        has_terminal: bool = False,
+        is_bash: bool = False,
     ) -> None:
         """Describe a process.
 
-        `flavour` is "gnu" (Debian's tools) or "busybox"; `budget` is that of the shell that started it.
+        `flavour` is "gnu" (Debian's tools) or "busybox"; `budget` is that of the shell that started it;
+        `has_terminal` says that it writes to a terminal, `is_bash` that the shell around it is bash.
         """
         self._stdin = stdin
         self.stdin_was_read = False
@@ -72,6 +77,8 @@ class Process:
         self.flavour = flavour
         self.deadline_ms = deadline_ms
         self.budget = budget
+        self.has_terminal = has_terminal
+        self.is_bash = is_bash
 
     @property
     def stdin(self) -> str:
@@ -127,6 +134,8 @@ class Process:
             flavour=self.flavour,
             deadline_ms=deadline_ms,
             budget=self.budget,
+            has_terminal=self.has_terminal,
+            is_bash=self.is_bash,
         )
 
     def find(self, name: str) -> Program | None:

@@ -51,19 +51,6 @@ def run_inside(
 
     Source: tests/golden/programs/runc (exec.*), public-knowledge.
     """
-    container = run.container
-    image = _image_of(container.image)
-    command = list(options.command)
-    base = _files(container, network)
-    kept = runtime.memory(container.pod_uid, container.name)
-    fs = _with_scratch(base, kept, container).fork()  # a fork copies its entries on the first write
-    available = _available(run, image, network, runtime, fs)
-    problem = _start_problem(command, image, available, fs)
-    if problem:
-        text = (
-            f"OCI runtime exec failed: exec failed: unable to start container process: {problem}: unknown\n"
-        )
-        return Output("", text, NOT_STARTED)
     late_ms = [0]
 
     def wait(duration_ms: int) -> None:
@@ -72,29 +59,68 @@ def run_inside(
         else:
             advance(duration_ms)
 
-    process = Process(
-        options.stdin,
-        fs,
-        {"HOME": "/root" if container.user == 0 else "/", **container.env},
-        _directory(image, fs),
-        lambda: loop.now_ms + late_ms[0],
-        wait,
-        available,
-        _user(container),
-        container.env.get("HOSTNAME") or container.pod,
-        flavour="busybox" if image.base == "alpine" else "gnu",
-        deadline_ms=loop.now_ms + EXEC_LIMIT_MS,
+    place = Inside(run, network, runtime)
+    process = place.process(
+        lambda: loop.now_ms + late_ms[0], wait, options.stdin, loop.now_ms + EXEC_LIMIT_MS
     )
-    before = fs._entries
+    command = list(options.command)
+    problem = _start_problem(command, place.image, process.programs, process.fs)
+    if problem:
+        text = (
+            f"OCI runtime exec failed: exec failed: unable to start container process: {problem}: unknown\n"
+        )
+        return Output("", text, NOT_STARTED)
     name = command[0].rpartition("/")[2]
-    program = available.get(name)
+    program = process.programs.get(name)
     try:
         output = program(process, command) if program is not None else _script(process, command)
     except Interrupted as interrupted:
         output = interrupted.output or Output("", "", 124)
-    if fs._entries is not before:
-        _keep_scratch(runtime, container, kept, base, fs)
+    place.keep(process)
     return output
+
+
+class Inside:
+    """A running container from within: its files, with what commands have written, and its programs."""
+
+    __slots__ = ("_base", "_before", "_kept", "_network", "_runtime", "image", "run")
+
+    def __init__(self, run: Run, network: Network, runtime: Runtime) -> None:
+        self.run = run
+        self.image = _image_of(run.container.image)
+        self._network = network
+        self._runtime = runtime
+        self._kept = runtime.memory(run.container.pod_uid, run.container.name)
+        self._base = _files(run.container, network)
+        self._before: object = None
+
+    def process(
+        self, now_ms: Callable[[], int], wait: Callable[[int], None], stdin: str, deadline_ms: int | None
+    ) -> Process:
+        """Return a process in the container, in the directory and with the environment of its image."""
+        container, image = self.run.container, self.image
+        # A fork copies its entries on the first write.
+        fs = _with_scratch(self._base, self._kept, container).fork()
+        available = _available(self.run, image, self._network, self._runtime, fs)
+        self._before = fs._entries
+        return Process(
+            stdin,
+            fs,
+            {"HOME": "/root" if container.user == 0 else "/", **container.env},
+            _directory(image, fs),
+            now_ms,
+            wait,
+            available,
+            _user(container),
+            container.env.get("HOSTNAME") or container.pod,
+            flavour="busybox" if image.base == "alpine" else "gnu",
+            deadline_ms=deadline_ms,
+        )
+
+    def keep(self, process: Process) -> None:
+        """Remember what a process wrote, for the length of the run."""
+        if process.fs._entries is not self._before:
+            _keep_scratch(self._runtime, self.run.container, self._kept, self._base, process.fs)
 
 
 def _image_of(reference: str) -> Image:

@@ -7,23 +7,29 @@ from functools import lru_cache
 from typing import Any, Final
 
 from env_core.shell import _script
+from env_core.shell._bash_builtins import BASH_COMMANDS, refuse_exec
+from env_core.shell._bash_grammar import bash_parser
+from env_core.shell._bash_run import bash_assignments, calculation, conditional, counting
 from env_core.shell._commands import parse, simple_commands
 from env_core.shell._control import Exit, LoopControl, Refused, Return
 from env_core.shell._expansion import Expander, ExpansionProblem
 from env_core.shell._flow import case, for_each, if_else, while_loop
 from env_core.shell._grammar import parser
 from env_core.shell._redirection import redirected
-from env_core.shell._registry import shell_programs
+from env_core.shell._runner import Runner
 from env_core.shell._special import SPECIAL
-from env_core.shell._state import State
 from env_core.shell._streams import PIPE_MAX, Buffer, Source, Streams
 from env_core.shell._utilities import UTILITIES
 from env_core.shell.budget import Budget, LimitReached
-from env_core.shell.context import Interrupted, Program
+from env_core.shell.context import Interrupted
 from env_core.shell.syntax import (
     AndOr,
+    Array,
     Background,
+    Calculation,
     Case,
+    Conditional,
+    Counting,
     For,
     Function,
     Group,
@@ -47,9 +53,9 @@ LIMIT_STATUS: Final = 125
 
 
 @lru_cache(maxsize=1024)
-def _parsed(text: str) -> tuple[tuple[Sequence, ...], SyntaxProblem | None]:
+def _parsed(text: str, *, is_bash: bool = False) -> tuple[tuple[Sequence, ...], SyntaxProblem | None]:
     """Return the complete commands of a text up to its first syntax error, and that error."""
-    reader = parser(text)
+    reader = bash_parser(text) if is_bash else parser(text)
     nodes: list[Sequence] = []
     try:
         while (node := reader.next_command()) is not None:
@@ -59,7 +65,7 @@ def _parsed(text: str) -> tuple[tuple[Sequence, ...], SyntaxProblem | None]:
     return tuple(nodes), None
 
 
-class Shell(State):
+class Shell(Runner):
     """One shell: variables, functions and working directory live from line to line.
 
     `programs` are the external programs (kubectl, curl, …); they hide built-in ones of the same name. Commands
@@ -95,7 +101,15 @@ class Shell(State):
         return Output(stdout.text(), stderr.text(), self.status)
 
     def _run_text(self, text: str, streams: Streams) -> int:
-        """Run `text` as the whole of a shell's input."""
+        """Run `text` as the whole of a shell's input, and then what it left for the end."""
+        status = self._run_to_end(text, streams)
+        trap, self.exit_trap = self.exit_trap, ""
+        if trap:
+            self.status = status
+            self._run_to_end(trap, streams)
+        return status
+
+    def _run_to_end(self, text: str, streams: Streams) -> int:
         try:
             return self.execute_text(text, streams)
         except Exit as ended:
@@ -108,17 +122,18 @@ class Shell(State):
     def execute_text(self, text: str, streams: Streams, command: str = "") -> int:
         """Run commands one line at a time, so that a syntax error stops only what follows it."""
         self.budget.parse(text)
-        nodes, problem = _parsed(text)
+        nodes, problem = _parsed(text, is_bash=self.dialect.is_bash)
         status = 0
         for node in nodes:
             try:
                 status = self.execute(node, streams)
-            except Refused as refused:
+            except Refused as given:
+                refused = self.dialect.refused(given)
                 streams.stderr.write(self.located(refused.text, refused.command))
                 raise Exit(refused.status) from None
         if problem is not None:
             self.line = problem.line
-            streams.stderr.write(self.located(self.dialect.syntax(problem), command))
+            streams.stderr.write(self.syntax_error(problem, text, command))
             raise Exit(2)
         return status
 
@@ -133,6 +148,7 @@ class Shell(State):
         kept = (
             dict(self.variables), set(self.exported), set(self.readonly), dict(self.functions),
             dict(self.options), list(self.positional), self.process.cwd, self.loops, self.status,
+            dict(self.arrays),
         )  # fmt: skip
         self.loops = 0
         try:
@@ -141,13 +157,14 @@ class Shell(State):
             return ended.status
         except (Return, LoopControl):
             return self.status
-        except Refused as problem:
+        except Refused as given:
+            problem = self.dialect.refused(given)
             streams.stderr.write(self.located(problem.text, problem.command))
             return problem.status
         finally:
             (
                 self.variables, self.exported, self.readonly, self.functions,
-                self.options, self.positional, self.process.cwd, self.loops, self.status,
+                self.options, self.positional, self.process.cwd, self.loops, self.status, self.arrays,
             ) = kept  # fmt: skip
 
     def execute(self, node: Node, streams: Streams) -> int:
@@ -196,11 +213,14 @@ class Shell(State):
         source = streams.stdin
         status = 0
         self._tested += node.is_negated
+        statuses = []
         for stage in node.commands[:-1]:
             buffer = Buffer(PIPE_MAX)
-            self._isolated(stage, Streams(source, buffer, streams.stderr))
+            statuses.append(self._isolated(stage, Streams(source, buffer, streams.stderr)))
             source = Source(buffer.text())
         status = self._isolated(node.commands[-1], Streams(source, streams.stdout, streams.stderr))
+        if self.options.get("pipefail") and not status:
+            status = next((each for each in reversed(statuses) if each), 0)
         self._tested -= node.is_negated
         return int(status == 0) if node.is_negated else status
 
@@ -243,7 +263,10 @@ class Shell(State):
             Exit: always.
         """
         streams.stderr.write(self.located(problem.text))
-        raise Exit(problem.status)
+        is_string = self.is_string and not self.is_script
+        raise Exit(
+            self.dialect.expansion_status(problem.status, is_unset=problem.is_unset, is_string=is_string)
+        )
 
     def _function(self, node: Function, streams: Streams) -> int:
         self.functions[node.name] = node.body
@@ -267,7 +290,13 @@ class Shell(State):
             opened = self._opened(node.redirects, streams, is_fatal=special)
             if opened is None:
                 return self.dialect.redirect_status
-            values = [(name, expander.one(word)) for name, word in node.assignments]
+            if self.dialect.is_bash and node.assignments:
+                status = bash_assignments(self, node, argv, expander)
+                if status is not None:
+                    return status
+            values = [
+                (name, expander.one(word)) for name, word in node.assignments if not isinstance(word, Array)
+            ]
             if not argv:
                 for name, value in values:
                     self.assign(name, value)
@@ -278,11 +307,12 @@ class Shell(State):
             return self._command(argv, dict(values), opened)
         except ExpansionProblem as problem:
             self.give_up(problem, streams)
-        except Refused as problem:
-            streams.stderr.write(self.located(problem.text, problem.command))
-            if problem.is_fatal:
-                raise Exit(problem.status) from None
-            return problem.status
+        except Refused as given:
+            refused = self.dialect.refused(given)
+            streams.stderr.write(self.located(refused.text, refused.command))
+            if refused.is_fatal:
+                raise Exit(refused.status) from None
+            return refused.status
         return 2
 
     def _command(self, argv: list[str], values: dict[str, str], streams: Streams) -> int:
@@ -291,7 +321,9 @@ class Shell(State):
         if function is not None and name not in SPECIAL:
             return self._call_function(function, argv, streams)
         builtin = SPECIAL.get(name) or UTILITIES.get(name)
-        if builtin is not None and (name != "let" or self.dialect.is_ash):
+        if builtin is None and self.dialect.is_bash:
+            builtin = BASH_COMMANDS.get(name)
+        if builtin is not None and (name != "let" or self.dialect.is_ash or self.dialect.is_bash):
             return builtin(self, argv, streams)
         environment = {**self.environment(), **values}
         program = self.process.find(name)
@@ -314,54 +346,25 @@ class Shell(State):
                 else:
                     self.variables[name] = value
 
-    def call(self, program: Program, argv: list[str], env: dict[str, str], streams: Streams) -> int:
-        """Run a program with the shell's streams and return its exit code."""
-        process = self.process.child(stdin=streams.stdin.text, env=env)
-        try:
-            output = program(process, argv)
-        except Interrupted as stopped:
-            if stopped.output is not None:
-                self.deliver(stopped.output, argv[0], streams)
-            raise Interrupted from None
-        if process.stdin_was_read:
-            streams.stdin.take_all()
-        return self.deliver(output, argv[0], streams, in_shell=program in shell_programs())
-
-    def deliver(self, output: Output, name: str, streams: Streams, *, in_shell: bool = False) -> int:
-        """Write a program's output and return its exit code, 1 if there was no room for it.
-
-        When both streams are one, a successful program's messages come before its (buffered) output, a
-        failing one's after it.
-        """
-        message = output.stderr
-        if message and in_shell:
-            message = "".join(self.located(line) for line in message.splitlines())
-        if message and (output.exit_code == 0 or streams.stdout is not streams.stderr):
-            streams.stderr.write(message)
-            message = ""
-        if output.stdout and not streams.stdout.write(output.stdout):
-            if not in_shell:
-                streams.stderr.write(f"{name}: write error: No space left on device\n")
-            elif self.dialect.is_ash:
-                streams.stderr.write(self.located("write error: No space left on device"))
-            else:
-                streams.stderr.write(self.located(f"{name}: {name}: I/O error"))
-            return 1
-        if message:
-            streams.stderr.write(message)
-        return output.exit_code
-
     def execute_file(self, argv: list[str], env: dict[str, str], streams: Streams, command: str = "") -> int:
         """Run what is no known program: a script file, or an error that says why not."""
         outcome = _script.opened(self.process, argv)
         if isinstance(outcome, _script.Unrunnable):
-            text = f"{argv[0]}: {outcome.reason}"
+            if self.dialect.is_bash and command:
+                return refuse_exec(self, argv[0], outcome, streams)
+            text = self.dialect.unrunnable(argv[0], outcome)
             streams.stderr.write(self.located(text, command))
             return outcome.status
         if outcome.program is not None:
             return self.call(outcome.program, outcome.argv, env, streams)
         process = self.process.child(stdin=streams.stdin.text, env=env)
-        inner = Shell(process, name=outcome.argv[0], positional=tuple(outcome.argv[1:]), is_script=True)
+        inner = Shell(
+            process,
+            name=outcome.argv[0],
+            positional=tuple(outcome.argv[1:]),
+            is_script=True,
+            is_bash=outcome.is_bash,
+        )
         inner.budget = self.budget
         self.budget.enter()
         try:
@@ -384,4 +387,7 @@ _EXECUTORS: Final[dict[type, _Executor]] = {
     If: if_else,
     Case: case,
     Function: Shell._function,
+    Conditional: conditional,
+    Calculation: calculation,
+    Counting: counting,
 }

@@ -15,13 +15,21 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`$name` or `${name<operator>argument}`; operator "#" with `is_length` is `${#name}`, "bad" a bad one."""
+    """`$name` or `${name<operator>argument}`; operator "#" with `is_length` is `${#name}`, "bad" a bad one.
+
+    bash's own: `index` is that of an array, `is_indirect` says that `${!name}` was written, and `second` is the
+    second word of `${name/pattern/second}` and `${name:offset:second}`.
+    """
 
     name: str
     operator: str
     argument: Word | None
     quoted: bool
     is_length: bool = False
+    index: Word | None = None
+    is_indirect: bool = False
+    second: Word | None = None
+    raw: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ class Redirect:
 class Simple:
     """Assignments, words and redirections of one command."""
 
-    assignments: tuple[tuple[str, Word], ...]
+    assignments: tuple[tuple[str, Word | Array], ...]
     words: tuple[Word, ...]
     redirects: tuple[Redirect, ...]
     line: int
@@ -178,8 +186,64 @@ class Function:
     body: Node
 
 
+@dataclass(frozen=True, slots=True)
+class Array:
+    """The value of `name=(words)` in bash."""
+
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A part of `[[ … ]]`: operator "&&", "||", "!", "" (a word alone), or a test with one or two words."""
+
+    operator: str
+    words: tuple[Word, ...] = ()
+    parts: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`[[ … ]]`."""
+
+    condition: Condition
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation:
+    """`(( … ))`."""
+
+    expression: Word
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """`for ((first; check; step)); do body; done`."""
+
+    first: Word
+    check: Word
+    step: Word
+    body: Sequence
+
+
 Node = (
-    Simple | Pipeline | AndOr | Background | Sequence | Group | Redirected | For | Loop | If | Case | Function
+    Simple
+    | Pipeline
+    | AndOr
+    | Background
+    | Sequence
+    | Group
+    | Redirected
+    | For
+    | Loop
+    | If
+    | Case
+    | Function
+    | Conditional
+    | Calculation
+    | Counting
 )
 
 
@@ -190,9 +254,16 @@ class SyntaxProblem(Exception):
     unexpected, for shells that word it another way.
     """
 
-    def __init__(self, text: str, line: int, found: str = "", expected: str = "") -> None:
-        """Record what is wrong and in which line (from 1)."""
+    def __init__(
+        self, text: str, line: int, found: str = "", expected: str = "", *, near: str = "", quote: str = ""
+    ) -> None:
+        """Record what is wrong and in which line (from 1).
+
+        `near` is the token that was not expected ("" at the end), `quote` the quote that is not closed.
+        """
         super().__init__(text)
+        self.near = near
+        self.quote = quote
         self.text = text
         self.line = line
         self.found = found

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+import orjson
+
 from env_core.rest.api import UPGRADES
 from env_core.rest.message import HttpRequest
 from env_core.rest.paths import Target, target_of
@@ -52,7 +54,7 @@ def reviewed(request: HttpRequest) -> Call:
     if request.method not in _WRITES:
         has_records = target.subresource in ("log", "proxy") or target.group == "metrics.k8s.io"
         return Call(is_action=True, reads_records=has_records)
-    if Query(text).text("dryRun") or target.subresource == "token":
+    if target.subresource == "token" or _is_dry_run(request, text):
         return Call(is_action=True)
     return Call(is_action=True, is_mutating=True, cost=_price(request, target), reads_records=True)
 
@@ -63,6 +65,24 @@ def plural_of(request: HttpRequest) -> str:
     if target is None:
         return ""
     return f"{target.plural}.{target.group}" if target.group else target.plural
+
+
+def _is_dry_run(request: HttpRequest, query: str) -> bool:
+    """Whether a write only tries; of a deletion with a body the API reads the options from there alone."""
+    if request.method != "DELETE" or not request.body:
+        return bool(Query(query).text("dryRun"))
+    try:
+        options = orjson.loads(request.body)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(options, dict) and bool(options.get("dryRun"))
+
+
+def as_write(request: HttpRequest) -> Call:
+    """Return what the suite makes of a request that has written, whatever it looked like."""
+    target = target_of(request.target.partition("?")[0])
+    cost = pricing.CHANGE if target is None else _price(request, target)
+    return Call(is_action=True, is_mutating=True, cost=cost, reads_records=True)
 
 
 def _price(request: HttpRequest, target: Target) -> float:

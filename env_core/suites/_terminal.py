@@ -18,7 +18,7 @@ from env_core.rest.message import HttpRequest, Upgrade
 from env_core.rest.rendering import status_response
 from env_core.scenarios.platform import ON_CALL
 from env_core.suites import _refusals as refusals
-from env_core.suites._calls import READS_PER_STEP, Call
+from env_core.suites._calls import READS_PER_STEP, Call, as_write
 from env_core.suites._lines import Meter, Rules, cut, reviewed_line, text_of
 from env_core.suites._model import Called, Step
 from env_core.suites._pricing import REFUSED, STEP_COST_MIN
@@ -155,7 +155,10 @@ class TerminalIncident(ABC):
             return Called(answer=status_response(why), is_action=True, step=self._ended(request, REFUSED))
         if call.reads_records:
             self.monitor.catch_up()
+        revision = self.cluster.store.revision
         answer = RestApi(self.cluster.server).handle(request, ON_CALL)
+        if self.cluster.store.revision != revision and not call.is_mutating:
+            call = as_write(request)
         if not call.is_action or isinstance(answer, Upgrade):
             return Called(answer=answer, is_action=call.is_action)
         return Called(answer=answer, is_action=True, step=self._after(request, call, is_paced=is_paced))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Protocol
 
@@ -80,7 +81,7 @@ class Terminal:
         self._context = Context(
             api=host.client(identity),
             clock=host,
-            files=_FilesIn(Process(fs=self._fs, cwd=HOME)),
+            files=ShellFiles(Process(fs=self._fs, cwd=HOME)),
             discovery=self._discovery,
             namespace=namespace,
             user=identity.name,
@@ -166,7 +167,8 @@ class Terminal:
     def _kubectl(self, process: Process, argv: list[str]) -> Output:
         context = self._context
         context.stdin = process.stdin
-        context.files = _FilesIn(process)
+        context.files = ShellFiles(process)
+        context.launcher = ShellLauncher(process)
         if process.deadline_ms is not None:
             context.clock = _BoundedClock(self._host, process.deadline_ms)
         return kubectl.run(argv[1:], context)
@@ -235,7 +237,30 @@ class _BoundedClock:
         return False
 
 
-class _FilesIn:
+class ShellLauncher:
+    """The programs of the shell, as kubectl starts them."""
+
+    __slots__ = ("_process",)
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    def variable(self, name: str) -> str:
+        """Return an environment variable, "" for none."""
+        return self._process.env.get(name, "")
+
+    def has(self, program: str) -> bool:
+        """Whether there is a program of that name."""
+        return self._process.find(program) is not None
+
+    def start(self, argv: Sequence[str], stdin: str) -> Output:
+        """Run a program, or the script that its path leads to."""
+        # The shell knows how scripts are run; the words pass through it unread.
+        output = self._process.start(["sh", "-c", '"$0" "$@"', *argv], stdin=stdin)
+        return output if output is not None else Output("", "", 127)
+
+
+class ShellFiles:
     """The files as kubectl sees them: relative to the shell's working directory."""
 
     __slots__ = ("_process",)
@@ -265,6 +290,11 @@ class _FilesIn:
             # Go's MkdirAll says of a file in the way that it is no directory.
             reason = NOT_DIRECTORY if error.reason == EXISTS else error.reason
             raise OSError(f"mkdir {path}: {reason.lower()}") from error
+
+    def remove(self, path: str) -> None:
+        """Remove a file, if there is one."""
+        with suppress(ShellFileError):
+            self._process.fs.remove(self._process.path(path))
 
     def listdir(self, path: str) -> list[str]:
         """Return the sorted names in a directory."""

@@ -21,6 +21,8 @@ from server.sessions import Session
 
 STREAM_SPEED = 20.0
 """Virtual seconds per second while somebody waits, in an episode without a pace."""
+SPEED_MIN = 0.01
+"""Slower, and reads would be free while no time passes."""
 SPEED_MAX = 1_000.0
 STREAMS_MAX = 256
 """Streams that one episode may have open."""

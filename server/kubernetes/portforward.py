@@ -71,7 +71,8 @@ class Tunnel:
     async def _opened(self, frame: Frame) -> None:
         port = frame.headers.get("port", "")
         kind = frame.headers.get("streamtype", "")
-        if kind not in (_ERROR, _DATA) or not port.isdecimal() or len(self._streams) >= STREAMS_MAX:
+        is_port = port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65_535
+        if kind not in (_ERROR, _DATA) or not is_port or len(self._streams) >= STREAMS_MAX:
             await self._send(self._connection.reset(frame.stream))
             return
         conversation = self._forwarder.connection(int(port))

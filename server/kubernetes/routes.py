@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from urllib.parse import quote
 
 import orjson
 from fastapi import FastAPI
@@ -19,11 +18,11 @@ from env_core.rest.message import Headers, HttpResponse, Upgrade
 from env_core.rest.rendering import status_response
 from server.http import answer as json_answer
 from server.http import refused
-from server.kubernetes.access import authenticated, prefix_of
+from server.kubernetes.access import authenticated, in_control, key_of, prefix_of
 from server.kubernetes.channels import Channels
 from server.kubernetes.entries import request_of
 from server.kubernetes.kubeconfig import kubeconfig
-from server.kubernetes.pace import SPEED_MAX, Pacer, Stream
+from server.kubernetes.pace import SPEED_MAX, SPEED_MIN, Pacer, Stream
 from server.play import Play
 from server.refusals import Malformed, Refusal
 from server.sessions import Session
@@ -53,32 +52,32 @@ class KubernetesRoutes:
         self._pacer = pacer
 
     async def kubeconfig(self, request: Request) -> Response:
-        """Return the kubeconfig of the episode; its token must come with the request."""
-        session = authenticated(self._play, request.scope)
+        """Return the kubeconfig of the episode; its token must come with the request, and stays out of it."""
+        session = in_control(self._play, request.scope)
         if session is None:
             return _sent(unauthorized())
-        base = f"{str(request.base_url).rstrip('/')}/episodes/{quote(session.episode_id, safe='')}"
-        if request.url.scheme == "https":
-            text = kubeconfig(f"{base}/k8s", session.token)
-        else:
-            text = kubeconfig(f"{base}/tokens/{session.token}/k8s", session.token)
+        key = key_of(session)
+        base = f"{str(request.base_url).rstrip('/')}/episodes/{session.alias}"
+        text = kubeconfig(f"{base}/k8s" if request.url.scheme == "https" else f"{base}/tokens/{key}/k8s", key)
         return Response(text, media_type="application/yaml")
 
     async def pace(self, request: Request) -> Response:
         """Let the episode's clock follow the wall clock at a speed, or stop doing so with 0."""
-        session = authenticated(self._play, request.scope)
+        session = in_control(self._play, request.scope)
         if session is None:
             return _sent(unauthorized())
         try:
             body = orjson.loads(await request.body())
-            speed, is_shifted = float(body["speed"]), bool(body.get("is_shifted"))
+            speed, is_shifted = body["speed"], bool(body.get("is_shifted"))
+            if isinstance(speed, bool) or not isinstance(speed, (int, float)):
+                raise TypeError(speed)
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
             speed, is_shifted = -1.0, False
-        if not 0.0 <= speed <= SPEED_MAX:
-            message = f"Input should be a number from 0 to {SPEED_MAX:g}"
+        if speed != 0 and not SPEED_MIN <= speed <= SPEED_MAX:
+            message = f"Input should be 0, or a number from {SPEED_MIN:g} to {SPEED_MAX:g}"
             return refused(Malformed([{"type": "value_error", "loc": ["body", "speed"], "msg": message}]))
         self._pacer.set_speed(session, speed, is_shifted=is_shifted)
-        return json_answer({"speed": speed})
+        return json_answer({"speed": float(speed)})
 
     async def api(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request to the episode's Kubernetes API."""

@@ -137,7 +137,12 @@ UNRECORDED: dict[tuple[str, str], dict[str, Any]] = {
                     }
                 ]
             },
-            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}],
+            "mutations": [
+                {
+                    "patchType": "JSONPatch",
+                    "jsonPatch": {"expression": '[JSONPatch{op: "test", path: "/kind", value: "Pod"}]'},
+                }
+            ],
             "reinvocationPolicy": "Never",
         }
     },

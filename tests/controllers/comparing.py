@@ -10,6 +10,7 @@ RANDOM_NAME = re.compile(
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 UID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 VERSION = re.compile(r'"resourceVersion": "[^"]*", ')
+APPLIED_VERSION = re.compile(r'(\\"resourceVersion\\":\\")\d+')
 RANDOM_POD = re.compile(r'(pods "[a-z0-9.-]+-)[a-z0-9]{5}(" is forbidden)')
 CONTROL_PLANE = {
     "deployment-controller",
@@ -122,6 +123,7 @@ def plain(plural, obj):
         }
     # README: "resourceVersion dropped", also of references.
     text = VERSION.sub("", json.dumps({"metadata": metadata, **body}, sort_keys=True))
+    text = APPLIED_VERSION.sub(r"\1RV", text)
     text = UID.sub("U", STAMP.sub("T", text))
     return RANDOM_NAME.sub(r"\1-*", RANDOM_POD.sub(r"\1uxxxx\2", text.replace('\\"', '"')))
 

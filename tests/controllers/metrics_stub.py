@@ -15,6 +15,7 @@ def autoscaler_flags():
     with ExitStack() as stack:
         for module, name, value in (
             (horizontalpodautoscaler, "SYNC_MS", 2_000),
+            (horizontalpodautoscaler, "_LOOK_MS", 8),
             (_hpa_limits, "DOWNSCALE_STABILIZATION_MS", 6_000),
             (_hpa_replicas, "CPU_INITIALIZATION_MS", 1_000),
             (_hpa_replicas, "INITIAL_READINESS_MS", 1_000),
@@ -45,8 +46,19 @@ class MetricsStub:
         if not self.is_up:
             text = "metrics not available yet"
             raise errors.StatusError(errors.status(503, "ServiceUnavailable", text))
+        if plural == "nodes":
+            return [self._node(node) for node in self.world.store.list("nodes")]
         found = [self._pod(pod) for pod in self.world.store.list("pods", namespace)]
         return [each for each in found if each is not None]
+
+    def _node(self, node):
+        metadata = node["metadata"]
+        return {
+            "metadata": {key: metadata[key] for key in ("name", "labels") if key in metadata},
+            "timestamp": rfc3339(self.world.now_ms),
+            "window": "20.024s",
+            "usage": {"cpu": f"{250_000_000 + 1_000_000 * len(metadata['name'])}n", "memory": "1250000Ki"},
+        }
 
     def _usage(self, metadata):
         told = (metadata.get("annotations") or {}).get("sim/usage")

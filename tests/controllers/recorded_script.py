@@ -12,6 +12,8 @@ from env_core.sim.timefmt import parse_ms
 SLACK_MS = 60
 """By how much our controllers may be later than the recorded ones."""
 NEVER_MS = 10**9
+EVENTS_MS = 20
+"""From a container's first event to the status that says that it runs."""
 
 
 class Instance:
@@ -23,6 +25,7 @@ class Instance:
         self.deleting_ms = None
         self.node = ""
         self.ip = ""
+        self.start_time = None
         self.container_ids = {}
 
 
@@ -60,12 +63,31 @@ class RecordedScript:
         found = min(rows, key=lambda each: abs(each.added_ms - 500 - created_ms))
         status = pod.get("status") or {}
         found.ip = status.get("podIP") or found.ip
+        found.start_time = status.get("startTime")
+        self._date_start(found, status)
         for row in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
             if row.get("containerID"):
                 found.container_ids[(row["name"], row["restartCount"])] = row["containerID"]
             last = (row.get("lastState") or {}).get("terminated") or {}
             if last.get("containerID"):
                 found.container_ids.setdefault((row["name"], row["restartCount"] - 1), last["containerID"])
+
+    def _date_start(self, pod, status):
+        """Let the pod's first containers have been started in the second that their status tells."""
+        begun = [
+            (row["state"].get("running") or {}).get("startedAt")
+            for row in status.get("containerStatuses") or ()
+            if not row["restartCount"]
+        ]
+        if pod.running_ms is not None and begun and begun[0]:
+            second_ms = parse_ms(begun[0]) - self.start_ms
+            earliest_ms, latest_ms = second_ms + EVENTS_MS, second_ms + 999 + EVENTS_MS
+            pod.running_ms = min(max(pod.running_ms, earliest_ms), latest_ms)
+
+    def deleting_ms(self, name, number):
+        """Return when the pod began to go; late if it did not."""
+        found = self.find(name, number)
+        return found.deleting_ms if found is not None and found.deleting_ms is not None else NEVER_MS
 
     def next_change_ms(self, node, now_ms):
         """Return when the next pod is made for a node, or the next one on it begins to go; ms into the recording."""
@@ -102,6 +124,11 @@ class RecordedScript:
             return None
         return found.running_ms - found.added_ms, self.start_ms + found.running_ms
 
+    def start_time(self, name, number):
+        """Return the stamp of when the kubelet took the pod on; None if that is not recorded."""
+        found = self.find(name, number)
+        return found.start_time if found is not None else None
+
     def container_id(self, name, number, container, restarts):
         """Return the id of a container, "" if none is recorded."""
         found = self.find(name, number)
@@ -133,3 +160,12 @@ class RecordedScheduler(Scheduler):
             if node.name == wanted:
                 return node
         return super()._chosen(entry, cycle, fitting)
+
+    def _chooser(self, cycle):
+        name = cycle.pod.pod["metadata"]["name"]
+        wanted = self._script.node(name, self.numbers.get(name, 1))
+
+        def choose(plans):
+            return next((plan for plan in plans if plan.node == wanted), plans[0])
+
+        return choose

@@ -3,20 +3,15 @@
 Images that cannot be pulled, `sim/` annotations, manual start, held termination, crashes, nodes that go down.
 """
 
-import re
-
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.request import ADMIN, Options
 from env_core.sim.timefmt import rfc3339
-from tests.controllers.script_status import FINISHED, Container, Events, canonical, digest, status_of, tagged
+from tests.controllers.recorded_script import EVENTS_MS
+from tests.controllers.script_actions import ScriptActions
+from tests.controllers.script_images import ScriptImages
+from tests.controllers.script_nodes import ScriptNodes
+from tests.controllers.script_status import FINISHED, Container, Events, status_of
 
-PULLED = 'Successfully pulled image "%s" in 512ms (512ms including waiting). Image size: 72950530 bytes.'  # recorded
-PRESENT = 'Container image "%s" already present on machine and can be accessed by the pod'
-LOW = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 51200Ki. "
-ANNOTATED_MS = 20
-"""From a node's registration to its annotation."""
-EVENTS_MS = 20
-"""From a container's first event to the status that says that it runs."""
 UNKNOWN = {
     "exitCode": 137,
     "reason": "ContainerStatusUnknown",
@@ -25,7 +20,6 @@ UNKNOWN = {
     "finishedAt": None,
 }
 PROBES = {"Readiness": "readinessProbe", "Liveness": "livenessProbe", "Startup": "startupProbe"}
-REFERENCES = (("configmaps", "configmap", "ConfigMap"), ("secrets", "secret", "Secret"))
 
 
 class Script:
@@ -37,6 +31,10 @@ class Script:
 
     def started(self, name, number):
         """Return how long after its creation the pod ran, and when; both in ms, None if it did not."""
+        return
+
+    def start_time(self, name, number):
+        """Return the stamp of when the kubelet took the pod on; None if that is not known."""
         return
 
     def container_id(self, name, number, container, restarts):
@@ -58,7 +56,7 @@ class Record:
         self.is_started = self.has_sandbox = self.is_killing = self.is_held = False
 
 
-class ScriptKubelet:
+class ScriptKubelet(ScriptNodes, ScriptImages, ScriptActions):
     def __init__(self, world, script=None):
         self.world = world
         self.api = ApiClient(world.server, ADMIN, "kubelet")
@@ -106,7 +104,8 @@ class ScriptKubelet:
             number = self.begun.get(uid, (0, 1))[1]
             address = self.script.address(metadata["name"], number)
             ip = "127.0.0.1" if pod["spec"].get("hostNetwork") else address
-            record = self.records[uid] = Record(pod, ip, number, self.now)
+            begun = self.script.start_time(metadata["name"], number) or self.now
+            record = self.records[uid] = Record(pod, ip, number, begun)
             if not is_going:
                 self.world.later(20, lambda: self._begin(uid))
         if is_going and not record.is_killing:
@@ -358,124 +357,6 @@ class ScriptKubelet:
         self._run(record, pod, container, "containers")
         self._push(uid)
 
-    # Starting a container
-
-    def _run(self, record, pod, container, field):
-        name, image = container["name"], container["image"]
-        known = record.containers[name]
-        record.images[name] = image
-        where = f"spec.{field}{{{name}}}"
-        if not self._has_image(record, pod, container, known, where):
-            return False
-        problem = self._missing_reference(record, container)
-        if problem:
-            self._tell(pod, "Warning", "Failed", f"Error: {problem}", where)
-            known.state = {"waiting": {"reason": "CreateContainerConfigError", "message": problem}}
-            return False
-        recorded = self.script.container_id(record.name, record.number, name, known.restarts)
-        known.id = recorded or "containerd://" + digest(f"{record.uid}/{name}/{known.restarts}")
-        self._tell(pod, "Normal", "Created", "Container created", where)
-        self._tell(pod, "Normal", "Started", "Container started", where)
-        known.state = {"running": {"startedAt": self.now}}
-        return True
-
-    def _has_image(self, record, pod, container, known, where):
-        image, policy = container["image"], container.get("imagePullPolicy", "IfNotPresent")
-        low, repository = image.lower(), image.split(":")[0]
-        is_private = "private" in low
-        is_bad = "nope" in low or "does-not-exist" in low or low.endswith(":bad") or is_private
-
-        def refuse(reason, message, first=None):
-            self._tell(pod, "Warning", first or reason, message, where)
-            self._tell(pod, "Warning", "Failed", f"Error: {reason}", where)
-            known.state = {"waiting": {"reason": reason, "message": message}}
-            return False
-
-        if re.search("[A-Z ]", repository):
-            text = (
-                f'Failed to apply default image tag "{image}": couldn\'t parse image name "{image}": '
-                f"invalid reference format: repository name ({repository}) must be lowercase"
-            )
-            return refuse("InvalidImageName", text, "InspectFailed")
-        if policy == "Never" and (is_bad or "never" in low):
-            text = f'Container image "{image}" is not present with pull policy of Never'
-            return refuse("ErrImageNeverPull", text)
-        if is_bad:
-            self._refuse_pull(record, pod, container["name"], image, where, is_private=is_private)
-            return False
-        if policy == "Always":
-            self._tell(pod, "Normal", "Pulling", f'Pulling image "{tagged(image)}"', where)
-            self._tell(pod, "Normal", "Pulled", PULLED % tagged(image), where)
-        else:
-            self._tell(pod, "Normal", "Pulled", PRESENT % image, where)
-        return True
-
-    def _refuse_pull(self, record, pod, name, image, where, *, is_private):
-        full = canonical(image)
-        code, why = "NotFound", f"{full}: not found"
-        if is_private:
-            code = "Unknown"
-            why = (
-                "pull access denied, repository does not exist or may require authorization: "
-                "server message: insufficient_scope: authorization failed"
-            )
-        error = (
-            f'rpc error: code = {code} desc = failed to pull and unpack image "{full}": '
-            f'failed to resolve reference "{full}": {why}'
-        )
-        shown = tagged(image)
-        self._tell(pod, "Normal", "Pulling", f'Pulling image "{shown}"', where)
-        self._tell(pod, "Warning", "Failed", f'Failed to pull image "{shown}": {error}', where)
-        self._tell(pod, "Warning", "Failed", "Error: ErrImagePull", where)
-        known = record.containers[name]
-        known.state = {"waiting": {"reason": "ErrImagePull", "message": error}}
-        known.pull_error = error
-        self.world.later(150, lambda: self._back_off_pull(record.uid, name, shown, where))
-
-    def _back_off_pull(self, uid, name, shown, where):
-        record, pod = self._live(uid)
-        if record is None or not record.containers[name].is_in("waiting"):
-            return
-        known = record.containers[name]
-        self._tell(pod, "Normal", "BackOff", f'Back-off pulling image "{shown}"', where)
-        self._tell(pod, "Warning", "Failed", "Error: ImagePullBackOff", where)
-        message = f'Back-off pulling image "{shown}": ErrImagePull: {known.pull_error}'
-        known.state = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
-        self._push(uid)
-
-    def _missing_reference(self, record, container):
-        namespace, store = record.namespace, self.world.store
-        for entry in container.get("env") or ():
-            for resource, kind, title in REFERENCES:
-                reference = (entry.get("valueFrom") or {}).get(f"{title[0].lower()}{title[1:]}KeyRef")
-                if not reference or reference.get("optional"):
-                    continue
-                found = store.get(resource, namespace, reference["name"])
-                if found is None:
-                    return f'{kind} "{reference["name"]}" not found'
-                if reference["key"] not in {**(found.get("data") or {}), **(found.get("binaryData") or {})}:
-                    where = f"{title} {namespace}/{reference['name']}"
-                    return f"couldn't find key {reference['key']} in {where}"
-        for entry in container.get("envFrom") or ():
-            for resource, kind, title in REFERENCES:
-                reference = entry.get(f"{title[0].lower()}{title[1:]}Ref")
-                if reference and not reference.get("optional"):
-                    if store.get(resource, namespace, reference["name"]) is None:
-                        return f'{kind} "{reference["name"]}" not found'
-        return ""
-
-    def _repull(self, uid, name):
-        record, pod = self._live(uid)
-        if record is None:
-            return
-        for field in ("initContainers", "containers"):
-            for container in pod["spec"].get(field) or ():
-                if container["name"] == name:
-                    if self._run(record, pod, container, field) and field == "containers":
-                        record.containers[name].ready = self._is_ready(pod)
-                        record.phase = "Running"
-                    self._push(uid)
-
     # Stopping
 
     def _kill(self, uid):
@@ -525,250 +406,3 @@ class ScriptKubelet:
             return
         status = status_of(pod, record, self.world.now_ms)
         self.api.update_status("pods", record.namespace, {**pod, "status": status})
-
-    # Script
-
-    def act(self, namespace, action):
-        kind = action["action"]
-        if kind == "mode":
-            self.modes.setdefault(namespace, {}).update(
-                {key: action[key] for key in ("start", "term") if key in action}
-            )
-        elif kind == "release":
-            for record in list(self.records.values()):
-                if record.namespace == namespace and record.is_held:
-                    record.is_held = False
-                    self.world.later(20, lambda uid=record.uid: self._finish(uid))
-        elif kind in ("usage", "metrics_up", "sleep"):
-            return
-        elif kind in ("node_down", "node_up", "add_node", "del_node", "node_status"):
-            self._node(kind, action)
-        else:
-            for pod in self._selected(namespace, action):
-                self._act_on(kind, action, pod)
-
-    def _node(self, kind, action):
-        name = action["node"]
-        if kind == "node_down":
-            node = self.world.store.get("nodes", "", name)
-            self.api.update_status("nodes", "", self.heartbeat(node, self.world.now_ms))
-            self.down.add(name)
-        elif kind == "node_up":
-            self.down.discard(name)
-            self.node_status(name)
-            for pod in self.world.store.indexed("node", name):
-                self._look(pod)
-        elif kind == "add_node":
-            self.add_node(name, **action.get("args", {}))
-        elif kind == "del_node":
-            self.nodes.discard(name)
-            self.api.delete("nodes", "", name)
-        else:
-            self.node_status(name, **action.get("args", {}))
-
-    def _selected(self, namespace, action):
-        selector = action.get("selector")
-        pods = self.world.store.list("pods", namespace)
-        if selector != "*term":
-            pods = [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
-        if action.get("pod"):
-            pods = [pod for pod in pods if pod["metadata"]["name"] == action["pod"]]
-        if selector and not selector.startswith("*"):
-            wanted = dict(pair.split("=") for pair in selector.split(",")).items()
-            pods = [pod for pod in pods if wanted <= (pod["metadata"].get("labels") or {}).items()]
-        pods.sort(key=lambda pod: (pod["metadata"]["creationTimestamp"], pod["metadata"]["name"]))
-        index = action.get("index")
-        if index is not None:
-            pods = pods[index : index + 1] if index >= 0 else pods[index:][:1]
-        return pods
-
-    def _act_on(self, kind, action, pod):
-        uid = pod["metadata"]["uid"]
-        record = self.records.get(uid)
-        if record is None:
-            return
-        name = action.get("container") or pod["spec"]["containers"][0]["name"]
-        if kind == "start":
-            if not record.is_started:
-                known = self.script.started(record.name, record.number)
-                delay_ms = known[1] - EVENTS_MS - self.world.now_ms if known is not None else 0
-                self.world.later(delay_ms if 0 < delay_ms < 1000 else 10, lambda: self._start(uid))
-        elif kind == "crash":
-            code, reason = action.get("exit", 1), action.get("reason")
-            self.world.later(10, lambda: self._exit(uid, name, code, reason))
-        elif kind == "complete":
-            self.world.later(10, lambda: self._exit(uid, name, action.get("exit", 0)))
-        elif kind == "liveness":
-            container = next(each for each in pod["spec"]["containers"] if each["name"] == name)
-            self._tell_unhealthy(record, pod, container, "Liveness")
-            text = f"Container {name} failed liveness probe, will be restarted"
-            self._tell(pod, "Normal", "Killing", text, f"spec.containers{{{name}}}")
-            self.world.later(10, lambda: self._exit(uid, name, 137, "Error"))
-        elif kind == "tick":
-            self._tick(record)
-        elif kind == "ready":
-            for each in pod["spec"]["containers"]:
-                if action.get("container") in (None, each["name"]):
-                    record.containers[each["name"]].ready = action["ready"]
-                    if not action["ready"] and each.get("readinessProbe"):
-                        self._tell_unhealthy(record, pod, each, "Readiness")
-            self.world.later(10, lambda: self._push(uid))
-        elif kind == "evict":
-            self._evict(record, pod, action.get("message", LOW))
-
-    def _tick(self, record):
-        for name, known in record.containers.items():
-            reason = known.waiting_reason()
-            if reason == "CrashLoopBackOff":
-                self.world.later(10, lambda name=name: self._restart(record.uid, name))
-            elif reason in ("ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError"):
-                self.world.later(10, lambda name=name: self._repull(record.uid, name))
-
-    def _evict(self, record, pod, message):
-        record.phase = "Failed"
-        self._tell(pod, "Warning", "Evicted", message)
-        for each in pod["spec"]["containers"]:
-            where = f"spec.containers{{{each['name']}}}"
-            self._tell(pod, "Normal", "Killing", f"Stopping container {each['name']}", where)
-            known = record.containers[each["name"]]
-            known.end(137, self.now, "Error")
-            known.ready = False
-        status = {"phase": "Failed", "reason": "Evicted", "message": message}
-        self.api.patch("pods", record.namespace, record.name, {"status": status}, subresource="status")
-        self._push(record.uid)
-
-    # Nodes
-
-    def add_node(
-        self,
-        name,
-        *,
-        cpu="4",
-        mem="8145396Ki",
-        pods="110",
-        labels=None,
-        taints=None,
-        eph="61202244Ki",
-        unready=False,
-        extra=None,
-    ):
-        capacity = {
-            "cpu": cpu,
-            "memory": mem,
-            "pods": pods,
-            "ephemeral-storage": eph,
-            "hugepages-2Mi": "0",
-            **(extra or {}),
-        }
-        body = {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {
-                "name": name,
-                "labels": {
-                    "kubernetes.io/hostname": name,
-                    "kubernetes.io/os": "linux",
-                    "kubernetes.io/arch": "amd64",
-                    "beta.kubernetes.io/os": "linux",
-                    "beta.kubernetes.io/arch": "amd64",
-                    **(labels or {}),
-                },
-            },
-            "spec": {"taints": taints} if taints else {},
-        }
-        created = self.api.create("nodes", "", body)
-        self.nodes.add(name)
-        # The recorder's kubelet annotates the node afterwards, when controllers have seen it.
-        self.world.later(ANNOTATED_MS, lambda: self._annotate_node(name))
-        machine = digest(name)
-        status = {
-            "capacity": capacity,
-            "allocatable": capacity,
-            "conditions": self._conditions(unready=unready),
-            "addresses": [
-                {"type": "InternalIP", "address": "127.0.0.1"},
-                {"type": "Hostname", "address": name},
-            ],
-            "declaredFeatures": ["ExtendWebSocketsToKubelet"],
-            "nodeInfo": {
-                "machineID": machine[:32],
-                "systemUUID": f"{machine[:8]}-0000-4000-8000-000000000000",
-                "bootID": f"{machine[:8]}-0000-4000-9000-000000000000",
-                "kernelVersion": "6.8.0-60-generic",
-                "osImage": "Ubuntu 24.04.2 LTS",
-                "containerRuntimeVersion": "containerd://2.1.4",
-                "kubeletVersion": "v1.37.2",
-                "kubeProxyVersion": "",
-                "operatingSystem": "linux",
-                "architecture": "amd64",
-            },
-        }
-        self.api.update_status("nodes", "", {**created, "status": status})
-        self.events.tell_of_node(name, "Starting", "Starting kubelet.")
-        for reason in (
-            "NodeHasSufficientMemory",
-            "NodeHasNoDiskPressure",
-            "NodeHasSufficientPID",
-            "NodeReady",
-        ):
-            self.events.tell_of_node(name, reason, f"Node {name} status is now: {reason}")
-
-    def _annotate_node(self, name):
-        annotations = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
-        if self.world.store.get("nodes", "", name) is not None:
-            self.api.patch("nodes", "", name, {"metadata": {"annotations": annotations}})
-
-    def node_status(self, name, **arguments):
-        node = self.world.store.get("nodes", "", name)
-        if node is None:
-            return
-        status = {**node["status"], "conditions": self._conditions(**arguments)}
-        self.api.update_status("nodes", "", {**node, "status": status})
-
-    def heartbeat(self, node, now_ms):
-        """Show a live node's heartbeat as now, as the API does for real kubelets."""
-        if node["metadata"]["name"] in self.down:
-            return node
-        stamp = rfc3339(now_ms)
-        status = node.get("status") or {}
-        fresh = [{**entry, "lastHeartbeatTime": stamp} for entry in status.get("conditions") or ()]
-        return {**node, "status": {**status, "conditions": fresh}}
-
-    def _conditions(self, *, unready=False, pressure=None):
-        rows = [
-            (
-                "MemoryPressure",
-                "False",
-                "KubeletHasSufficientMemory",
-                "kubelet has sufficient memory available",
-            ),
-            ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-            ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-            ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-        ]
-        if pressure == "memory":
-            rows[0] = (
-                "MemoryPressure",
-                "True",
-                "KubeletHasInsufficientMemory",
-                "kubelet has insufficient memory available",
-            )
-        if pressure == "disk":
-            rows[1] = ("DiskPressure", "True", "KubeletHasDiskPressure", "kubelet has disk pressure")
-        if unready:
-            text = (
-                "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady "
-                "message:Network plugin returns error: cni plugin not initialized"
-            )
-            rows[3] = ("Ready", "False", "KubeletNotReady", text)
-        return [
-            {
-                "type": type_,
-                "status": status,
-                "reason": reason,
-                "message": message,
-                "lastHeartbeatTime": self.now,
-                "lastTransitionTime": self.now,
-            }
-            for type_, status, reason, message in rows
-        ]

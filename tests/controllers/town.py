@@ -4,6 +4,7 @@ from env_core.apiserver.component import Component
 from env_core.apiserver.request import Identity
 from env_core.scheduler.cycle import Scheduler
 from tests.controllers.script_kubelet import ScriptKubelet
+from tests.controllers.script_nodes import LEASES
 from tests.controllers.world import World, controllers
 
 NAMESPACE = "default"
@@ -13,7 +14,7 @@ class Town:
     def __init__(self, nodes=3):
         self.world = World()
         self.kubelet = ScriptKubelet(self.world)
-        self.world.server.views = {"nodes": self.kubelet.heartbeat}
+        self.world.server.views = {LEASES: self.kubelet.renewed}
         identity = Identity("system:kube-scheduler")
         component = Component(self.world.server, self.world.state, "default-scheduler", identity)
         self.scheduler = Scheduler(component)

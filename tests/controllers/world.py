@@ -33,6 +33,11 @@ def registry():
     return Registry([*kinds, *virtual.KINDS])
 
 
+@lru_cache(maxsize=1)
+def registry_without_metrics():
+    return Registry([kind for kind in registry().kinds if kind.group != "metrics.k8s.io"])
+
+
 def _finalizable(kind):
     """Let a write of a dying namespace change its spec's finalizers, as one of `finalize` does."""
     if kind.resource != "namespaces":
@@ -62,13 +67,13 @@ def routes():
 
 
 class World:
-    def __init__(self, *, seed=1, now_ms=EPOCH_MS, server_type=ApiServer):
+    def __init__(self, *, seed=1, now_ms=EPOCH_MS, server_type=ApiServer, kinds=None):
         self.loop = EventLoop(now_ms)
         self.store = Store()
         self.state = State()
         self.streams = Streams(seed)
         self.server = server_type(
-            registry=registry(),
+            registry=kinds or registry(),
             store=self.store,
             loop=self.loop,
             streams=self.streams,
@@ -80,6 +85,8 @@ class World:
         self.components = {}
         self.listeners = []
         self.reconciles = 0
+        self.pace = lambda _key: 0
+        """How long a reconcile that is due waits still."""
         self.loop.bind("controller", self._reconcile)
         self.loop.bind("call", lambda key: self.calls.pop(key)())
         self.calls = {}
@@ -124,6 +131,10 @@ class World:
             listener(event)
 
     def _reconcile(self, key):
+        wait_ms = self.pace(key)
+        if wait_ms:
+            self.loop.wake(self.loop.now_ms + wait_ms, "controller", key)
+            return
         self.reconciles += 1
         controller = controllers()[key[0]]
         requeue = controller.reconcile(self.component(controller), Key(*key[1:]))

@@ -23,6 +23,7 @@ TEMPLATES: tuple[str, ...] = tuple(
     if line and not line.startswith("# ")
 )
 """Every template."""
+_VARIABLE = re.compile(r"[A-Z_]+=")
 _DRAW = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
 FORMS: Mapping[str, tuple[str, ...]] = {
@@ -70,6 +71,8 @@ class Line:
     argv: tuple[str, ...]
     stdin: str
     template: str
+    env: tuple[tuple[str, str], ...] = ()
+    """Variables that are set for the command only, written in front of it."""
 
 
 @dataclass(slots=True)
@@ -154,7 +157,7 @@ def _workload_container(draw: Draw, _detail: str) -> list[str]:
 
 
 def _file(draw: Draw, detail: str) -> list[str]:
-    wanted = [name for name in draw.files if name.startswith(detail)] if detail else list(draw.files)
+    wanted = [name for name in draw.files if name.startswith(detail) and "/" not in name]
     return [draw.rng.choice(wanted or ["missing.yaml"])]
 
 
@@ -198,6 +201,9 @@ _DRAWS: Mapping[str, Callable[[Draw, str], list[str]]] = {
     "workload": _workload,
     "template_container": _workload_container,
     "file": _file,
+    "kustomization": _one_of("kz-new", "kz-new", "kz-own", "kz-own/", "./kz-own", "kz-wrong", "kz-empty", "kz-missing", "new-cm.yaml"),
+    "bool": _one_of("true", "false", "warn"),
+    "dry": _one_of("client", "server", "none"),
     "stdin": _stdin,
     "label": _label,
     "name": lambda draw, detail: [draw.name(detail or draw.plural())],
@@ -286,7 +292,11 @@ def _line(template: str, draw: Draw) -> Line:
                 token,
             )
         )
-    return Line(tuple(words), draw.stdin, template)
+    count = 0
+    while count < len(words) and _VARIABLE.match(words[count]):
+        count += 1
+    pairs = tuple((name, value) for name, _, value in (word.partition("=") for word in words[:count]))
+    return Line(tuple(words[count:]), draw.stdin, template, pairs)
 
 
 def lines(

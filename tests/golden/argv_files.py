@@ -21,6 +21,12 @@ WRONG: Mapping[str, str] = {
     "wrong-old.yaml": "apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata:\n  name: x\n",
     "wrong-nokind.yaml": "apiVersion: v1\nmetadata:\n  name: x\n",
     "wrong-noversion.yaml": "kind: Pod\nmetadata:\n  name: x\n",
+    "wrong-nov-list.yaml": "kind: List\nitems:\n- kind: Pod\n  metadata: {name: x}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: two}\n",
+    "wrong-nov-foo.yaml": "kind: Foo\nmetadata:\n  name: x\n",
+    "wrong-nov-mixed.yaml": (
+        "kind: Pod\nmetadata:\n  name: x\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: two\n---\nkind: Foo\nmetadata:\n  name: z\n"
+    ),
+    "wrong-nov-scale.yaml": "apiVersion: autoscaling/v1\nkind: Scale\nmetadata:\n  name: web\nspec:\n  replicas: 2\n",
     "wrong-noname.yaml": "apiVersion: v1\nkind: ConfigMap\ndata:\n  a: b\n",
     "wrong-field.yaml": (
         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: x\nspec:\n  replica: 2\n"
@@ -68,6 +74,19 @@ NEW: Mapping[str, str] = {
     "new-elsewhere.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: far\n  namespace: default\n",
 }  # fmt: skip
 
+KUSTOMIZATIONS: Mapping[str, str] = {
+    "kz-new/kustomization.yaml": (
+        "namePrefix: kz-\nresources: [deploy.yaml, several.yaml]\nlabels: [{pairs: {team: blue}, includeSelectors: true}]\n"
+        "configMapGenerator: [{name: settings, literals: [a=b]}]\nimages: [{name: nginx, newTag: '1.29'}]\n"
+        "patches:\n- target: {kind: Deployment}\n  patch: '[{\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 3}]'\n"
+    ),
+    "kz-new/deploy.yaml": NEW["new-deploy.yaml"],
+    "kz-new/several.yaml": NEW["new-several.yaml"],
+    "kz-own/kustomization.yaml": "resources: [own.yaml]\ncommonAnnotations: {built: 'yes'}\n",
+    "kz-wrong/kustomization.yaml": "resources: [missing.yaml]\n",
+    "kz-empty/other.txt": "nothing\n",
+}  # fmt: skip
+
 
 def files_of(state: Mapping[str, Sequence[Object]], namespace: str) -> dict[str, str]:
     """Return the files by name: `own-*` as the world has objects, `changed-*` of them, `new-*` and `wrong-*`."""
@@ -81,7 +100,9 @@ def files_of(state: Mapping[str, Sequence[Object]], namespace: str) -> dict[str,
         changed = {**plain, "metadata": {**plain["metadata"], "labels": {"changed": "yes"}}}
         files[f"changed-{plural}.yaml"] = to_yaml(changed)
         files[f"changed-{plural}.json"] = json.dumps(changed)
-    return {**files, **NEW, **WRONG}
+    own = [text for name, text in files.items() if name.startswith("own-") and name.endswith("s.yaml")]
+    files["kz-own/own.yaml"] = "---\n".join(own[:3]) or NEW["new-cm.yaml"]
+    return {**files, **NEW, **WRONG, **KUSTOMIZATIONS}
 
 
 def _as_written(obj: Object) -> Object:

@@ -13,6 +13,7 @@ import difflib
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import sysconfig
@@ -29,6 +30,7 @@ from tests.golden import frozen_worlds
 from tests.golden.argv_files import files_of
 from tests.golden.frozen_worlds import FrozenWorld, run_killed
 from tests.golden.live_facade import TOKEN, Facade, serving
+from tests.golden.live_shell import in_shell
 from tests.golden.normalise import facts, printed, printed_drawn, without_moments
 
 FLOOR = 0.995
@@ -36,6 +38,7 @@ PER_WORLD = 56
 LIMIT_S = frozen_worlds.KILLED_MS / 1000
 ADMIN = Identity("kubernetes-admin", ("system:masters", "system:authenticated"), "1")
 Result = tuple[int, str, str]
+_EDITED = re.compile(r"kubectl-edit-\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ class Runner:
         self._world: FrozenWorld | None = None
         self._files: dict[str, str] = {}
         self._scratch = home / "w"
+        self._temporary = home / "tmp"
+        self._temporary.mkdir()
 
     def run(self, case: Case) -> Outcome:
         """Run one case, with both."""
@@ -112,6 +117,8 @@ class Runner:
         self._facade.serve(world.server(now_ms))
         real = self._real(case)
         ctx = world.context(now_ms, case.line.stdin, dict(self._files))
+        if case.line.env:
+            in_shell(ctx, self._files, dict(case.line.env))
         ctx.server = self._facade.url
         ctx.kubeconfig_path = str(self._config)
         output = run_killed(list(case.line.argv), ctx)
@@ -127,6 +134,7 @@ class Runner:
             self._scratch = self._home / f"w-{case.world}-{case.age_s}"
             self._scratch.mkdir(exist_ok=True)
             for name, text in self._files.items():
+                (self._scratch / name).parent.mkdir(parents=True, exist_ok=True)
                 (self._scratch / name).write_text(text)
         return self._world
 
@@ -150,8 +158,10 @@ class Runner:
             "TZ": "UTC",
             "TERM": "dumb",
             "NO_COLOR": "1",
+            "TMPDIR": str(self._temporary),
+            "KUBECACHEDIR": str(self._home / f"cache-{case.world}-{case.age_s}"),
+            **dict(case.line.env),
         }
-        # Discovery is cached on disk, as people have it; another world may serve other kinds.
         command = [str(self._kubectl), *case.line.argv]
         try:
             done = subprocess.run(
@@ -174,9 +184,15 @@ class Runner:
         return done.returncode, self._plain(done.stdout), self._plain(done.stderr)
 
     def _plain(self, text: str) -> str:
-        for path, shown in ((self._scratch, "/tmp/w"), (self._config, "/root/.kube/config"), (self._home, "/root")):
-            text = text.replace(str(path), shown)
-        return without_moments(printed(text))
+        shown = (
+            (self._scratch, "/tmp/w"),
+            (self._temporary, "/tmp"),
+            (self._config, "/root/.kube/config"),
+            (self._home, "/root"),
+        )
+        for path, name in shown:
+            text = text.replace(str(path), name)
+        return without_moments(printed(_EDITED.sub("kubectl-edit-N", text)))
 
 
 def outcomes(chosen: Sequence[Case]) -> Iterator[Outcome]:

@@ -22,7 +22,7 @@ TIME = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _KLOG = re.compile(r"^([EWIF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ([\w./-]+:\d+\])", re.MULTILINE)
 JWT = re.compile(r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 PEM = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----(?:\\\\n)?")
-_VERSION = re.compile(r'(resourceVersion\\*":\\*"|ResourceVersion in record \(|, current: )\d+')
+_VERSION = re.compile(r'(resourceVersion\\*":\\*"|resourceVersion: \\*"|ResourceVersion in record \(|, current: )\d+')
 _DUMP = re.compile(r"(@@ .* @@\n).*", re.DOTALL)
 _ALLOCATED = ("clusterIP", "clusterIPs", "healthCheckNodePort")
 
@@ -259,6 +259,11 @@ def coredns_line(text: str) -> str:
     text = re.sub(r"(INFO\] [\d.]+:)\d+ - \d+ ", r"\1<port> - <id> ", text)
     text = re.sub(r"(read udp [\d.]+:|Loop \([\d.]+:)\d+(?= ?->)", r"\1<port>", text)
     return re.sub(r" [\d.]+s$", " <seconds>s", text) if " - <id> " in text else text
+
+
+def go_ports(text: str) -> str:
+    """Put `<port>` in the place of our ephemeral port. promql: "Ephemeral ports are `<port>`"."""
+    return text.replace(":43210->", ":<port>->")
 
 
 def wall_clock_fields(value: Value) -> Value:

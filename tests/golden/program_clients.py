@@ -14,23 +14,46 @@ from env_core.shell.context import Process
 from env_core.shell.filesystem import FileSystem
 from env_core.world import Output
 from tests.golden.comparison import NOT_IMPLEMENTED, Comparison
-from tests.golden.program_cluster import NOW_MS, resolver_of, wire
+from tests.golden.program_cluster import NOW_MS, certificate, resolver_of, wire
 from tests.golden.program_texts import answers, has_help, without_help
 from tests.golden.recordings import Folder, Record
 
 NOT_SIMULATED: Final = "not simulated"
 HELP: Final = "help text"
 TERMINAL: Final = "on a terminal"
-FILES: Final = {"/data/order.json": '{"sku":"A-100","qty":2}', "/data/big.bin": "\0" * 3_000_000}
+FILES: Final = {
+    "/data/order.json": '{"sku":"A-100","qty":2}',
+    "/data/big.bin": "\0" * 3_000_000,
+    **{
+        f"/etc/tls/{name}.crt": certificate(name)
+        for name in ("ca", "ca2", "good", "expired", "future", "wrong", "self", "client")
+    },
+    "/etc/tls/client.key": "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n",
+}
+_DEBIAN: Final = "+deb12"
 _SHUFFLED: Final = re.compile(r"10\.244\.2\.1[0-2]")
 _RESOLVERS: Final[tuple[dict[str, Any], ...]] = ({"searches": []}, {"options": [{"name": "ndots", "value": "1"}]})
-_TTL: Final = re.compile(r"(\.local\. )\d+(\tIN )")
+_TTL: Final = re.compile(r"(?<=[.\t ])(?:\{ttl\}|\d+)(?=\s+IN\s)")
+_CACHED: Final = ";; flags: qr aa rd ra;"
 
 
-def _in_any_order(text: str) -> str:
-    """Sort the lines of an answer with several addresses: CoreDNS shuffles them (plugin loadbalance)."""
-    text = _TTL.sub(r"\1{ttl}\2", text) if len(set(_SHUFFLED.findall(text))) > 1 else text
-    return "\n".join(sorted(text.split("\n"))) if len(set(_SHUFFLED.findall(text))) > 1 else text
+def _looked_up(record: Record) -> Callable[[str], str]:
+    """Return what makes the answers of name servers comparable.
+
+    CoreDNS has `cache 30`: a cached answer of the forwarder comes with the flag aa and an older {ttl}. It shuffles
+    addresses (plugin loadbalance), and BusyBox's nslookup prints replies as they come.
+    """
+    has_paragraphs = record["program"] == "busybox nslookup"
+
+    def cut(text: str) -> str:
+        text = _TTL.sub("30", text).replace(_CACHED, ";; flags: qr rd ra;")
+        addresses = set(_SHUFFLED.findall(text))
+        if len(addresses) > 1:
+            return "\n".join(sorted(text.split("\n")))
+        text = _SHUFFLED.sub("10.244.2.10", text)
+        return "\n\n".join(sorted(text.strip("\n").split("\n\n"))) if has_paragraphs else text
+
+    return cut
 
 
 def on_a_terminal(output: Output) -> Output:
@@ -42,8 +65,9 @@ def run(record: Record, resolver: dict[str, Any]) -> Output | None:
     """Run a recorded command line in a fresh toolbox; None when there is no such program here."""
     argv = record["argv"]
     flavour = "busybox" if record["program"].startswith("busybox") else "gnu"
+    build = "busybox of Debian" if flavour == "busybox" and _DEBIAN in record["version"] else flavour
     argv = argv[1:] if argv[0] == "busybox" else argv
-    client = CLIENTS[flavour].get(argv[0])
+    client = CLIENTS[build].get(argv[0])
     if client is None:
         return None
     clock = [NOW_MS]
@@ -51,14 +75,18 @@ def run(record: Record, resolver: dict[str, Any]) -> Output | None:
     def advance(duration_ms: int) -> None:
         clock[0] += duration_ms
 
+    files = dict(FILES)
+    if record["condition"]["kind"] == "file_exists":
+        files["/root/" + argv[-1].rpartition("/")[2]] = ""
     process = Process(
         record.get("stdin") or "",
-        FileSystem(FILES),
+        FileSystem(files),
         dict(record.get("env") or {}),
         now_ms=lambda: clock[0],
         advance=advance,
         user="app" if record.get("uid") else "root",
         flavour=flavour,
+        has_terminal=bool(record.get("tty")),
     )
     return client(process, argv, wire(resolver))
 
@@ -83,7 +111,7 @@ def judge(record: Record, _folder: Folder) -> Comparison:
 def _compared(record: Record, output: Output, apart: str) -> Comparison:
     if record.get("tty"):
         output = on_a_terminal(output)
-    cut: Callable[[str], str] = without_help if apart == HELP else _in_any_order
+    cut = without_help if apart == HELP else _looked_up(record)
     wanted, got = answers(record, output.stdout, output.stderr, output.exit_code, cut)
     return Comparison(wanted, got, apart=apart)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
-from env_core.dataplane._model import Connection, OutsideName
+from env_core.dataplane._model import Connection, OutsideName, Source
 from env_core.dataplane.network import Network
 from env_core.programs import (
     FILTERED,
@@ -25,6 +26,7 @@ from env_core.programs import (
     Reply,
     Request,
     Run,
+    Tls,
 )
 from env_core.programs._http import PORT
 from env_core.shell._clients._wire import NetworkWire
@@ -32,6 +34,7 @@ from tests.dataplane.world import World
 from tests.golden.program_servers import SCRIPTS, Memory
 from tests.golden.recordings import Record
 
+CERTIFICATES: Final = Path(__file__).parents[1] / "certificates" / "gateway"
 CLIENT: Final = "10.244.1.5"
 NOW_MS: Final = 1_796_000_000_000
 SERVICES: Final[dict[str, tuple[str, dict[int, str]]]] = {
@@ -59,6 +62,8 @@ SERVICES: Final[dict[str, tuple[str, dict[int, str]]]] = {
     "kubernetes.default": ("10.96.0.1", {}),
 }
 """Addresses, and which script answers on which port."""
+IDLE: Final = tuple(f"10.96.10.{number}" for number in range(1, 6))
+"""Addresses of the servers under test, when none runs: a host that refuses."""
 REJECTED: Final = {
     "10.96.20.5": TIMEOUT,
     "10.96.20.6": REFUSED,
@@ -66,6 +71,7 @@ REJECTED: Final = {
     "10.96.20.8": REFUSED,
     "10.96.20.9": FILTERED,
     "10.96.20.10": NETWORK_UNREACHABLE,
+    **dict.fromkeys(IDLE, REFUSED),
 }
 """What packets to an address meet: rules that drop or reject, by the kind of the ICMP answer."""
 COREFILE: Final = (
@@ -97,7 +103,7 @@ OUTSIDE: Final = {
 """The zone example.com is a file of CoreDNS, the others are the forwarder's."""
 
 
-_NO_NAME_SERVERS: Final = ("10.96.10.3", *REJECTED)
+_NO_NAME_SERVERS: Final = tuple(REJECTED)
 
 
 class RecordedNetwork(Network):
@@ -106,6 +112,13 @@ class RecordedNetwork(Network):
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
         self.memories: dict[str, Memory] = {}
+
+    def connect(self, source: Source, address: str, port: int, protocol: str = "TCP") -> Connection:
+        """Open a connection; Service addresses were a host's own there: a port that a Service does not have refuses."""
+        found = super().connect(source, address, port, protocol)
+        if found.failure == TIMEOUT and address not in self._rejected and port != 9091 and address.startswith("10.96."):
+            return Connection(failure=REFUSED, address=address, port=port)
+        return found
 
     def _serve(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         run = connection.run
@@ -151,7 +164,7 @@ class Cluster(World):
                 files={}, pod_ip=address, node="node-a", cpu_limit_millis=None, cpu_request_millis=0,
                 memory_limit_bytes=None, started_ms=self.loop.now_ms - 60_000, restarts=0,
             )  # fmt: skip
-            listeners = tuple(_listener(name, port, each) for port, each in scripts.items() if each == script)
+            listeners = tuple(_listener(port, each) for port, each in scripts.items() if each == script)
             launch = Launch(listeners=listeners)
             self.runtime.put(
                 Run(container=container, container_id=f"{uid}/{script}", program=f"recorded/{script}", launch=launch)
@@ -181,10 +194,31 @@ def _port_name(port: int) -> str:
     return "http" if port == 8080 else f"p{port}"
 
 
-def _listener(name: str, port: int, script: str) -> Listener:
+def certificate(*names: str) -> str:
+    """Return the recorded cluster's certificates of these names, as one PEM text."""
+    return "".join((CERTIFICATES / f"{name}.crt").read_text() for name in names)
+
+
+_TLS_12: Final = ("TLSv1.2",)
+GATEWAY: Final[dict[int, tuple[tuple[str, ...], Tls]]] = {
+    443: (("good", "ca"), Tls(versions=_TLS_12, protocols=("h2", "http/1.1"))),
+    8443: (("expired",), Tls(versions=_TLS_12)),
+    8444: (("future",), Tls(versions=_TLS_12)),
+    9443: (("self",), Tls(versions=_TLS_12)),
+    10443: (("wrong",), Tls(versions=_TLS_12)),
+    11443: (("good",), Tls(versions=("TLSv1.3",))),
+    12443: (("good", "ca"), Tls(versions=_TLS_12, client_authorities=certificate("ca"))),
+    13443: (("good",), Tls(versions=("TLSv1.0",))),
+    14443: (("good",), Tls(versions=("TLSv1.3",), client_authorities=certificate("ca"))),
+}
+"""What the gateway shows on each port, and how it does TLS there."""
+
+
+def _listener(port: int, script: str) -> Listener:
     if script != "gateway" or port == 80:
         return Listener(port=port, protocol="http" if script == "web" or port == 80 else "tcp")
-    return Listener(port=port, protocol="https")
+    names, tls = GATEWAY[port]
+    return Listener(port=port, protocol="https", certificate=certificate(*names), tls=tls)
 
 
 @cache
@@ -205,7 +239,7 @@ def _built() -> Cluster:
     world.put("nodes", node)
     _name_server(world)
     for number, (full, (address, scripts)) in enumerate(SERVICES.items()):
-        _service(world, full, address, scripts, f"10.244.3.{20 + number}")
+        _service(world, full, address, scripts, f"10.244.3.{40 + number}")
     _headless(world)
     world.pod(
         "tron", "toolbox", {"containers": [{"name": "toolbox", "image": "debian:12"}]}, address=CLIENT
@@ -320,7 +354,7 @@ class RecordedWire(NetworkWire):
     def ping(self, address: str) -> str:
         """Send an echo request."""
         failure = self.network.ping(self.source, address)
-        return "" if failure == TIMEOUT and address not in REJECTED else failure
+        return "" if address in IDLE or (failure == TIMEOUT and address not in REJECTED) else failure
 
 
 def cluster() -> Cluster:

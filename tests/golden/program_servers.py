@@ -108,7 +108,12 @@ def _cut(path: str) -> Reply | None:
         "/slow-body": Reply(
             status=200, headers=_headers(60), body=_ITEMS + "  ", failure=TIMEOUT, latency_ms=1
         ),
-        "/garbage": _foreign("SSH-2.0-OpenSSH_9.2p1\r\n"),
+        "/empty": Reply(failure=EMPTY, latency_ms=1),
+        "/binary": Reply(status=200, headers=_headers(8), body="\0\1\2\3\0\1\2\3", latency_ms=1),
+        "/badencoding": Reply(
+            status=200, headers=(*_headers(8), ("content-encoding", "gzip")), body="not gzip", latency_ms=1
+        ),
+        "/garbage": _foreign("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n"),
         "/http09": _foreign("hello\n"),
         "/badheader": _foreign("HTTP/1.1 bad-header"),
         "/badlength": _foreign("HTTP/1.1 bad-length"),

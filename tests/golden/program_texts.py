@@ -99,7 +99,12 @@ def is_same(template: str, actual: str, names: tuple[str, ...]) -> bool:
 def answer(template: str, actual: str, record: Record) -> str:
     """Return the template when `actual` fits it, else `actual`: what a comparison shows as ours."""
     names = tuple((record.get("placeholders") or {}).keys())
-    return template if template == actual or is_same(template, actual, names) else actual
+    if template == actual or is_same(template, actual, names):
+        return template
+    wanted, got = template.split("\n"), actual.split("\n")
+    if len(wanted) != len(got):
+        return actual
+    return "\n".join(line if is_same(line, ours, names) else ours for line, ours in zip(wanted, got, strict=True))
 
 
 def answers(record: Record, stdout: str, stderr: str, exit_code: int, cut: Any = None) -> tuple[Any, Any]:

@@ -36,6 +36,11 @@ def registry() -> Registry:
     return Registry([*discover(kinds_package, "KIND", Kind).values(), *virtual.KINDS])
 
 
+def registry_with(other: Mapping[str, Kind]) -> Registry:
+    """Return every kind, some of them declared otherwise."""
+    return Registry([other.get(kind.resource, kind) for kind in (*registry().kinds, *registry().others)])
+
+
 def kind_of(key: str) -> Kind | None:
     """Return the kind of a recorded key, "apps/v1/Deployment", or None."""
     version, _, name = key.rpartition("/")
@@ -56,6 +61,7 @@ def server(
     has_admission: bool = False,
     is_booted: bool = False,
     revision: int | None = None,
+    kinds: Iterable[Kind] = (),
 ) -> ApiServer:
     """Return an API server that holds `objects` as they are; the next write after them gets a revision of its own.
 
@@ -65,9 +71,12 @@ def server(
         has_admission: whether all plugins run; none otherwise.
         is_booted: whether the objects of a fresh control plane are there.
         revision: the resourceVersion that the first object gets.
+        kinds: declarations that take the place of those of the same resource.
     """
+    other = {kind.resource: kind for kind in kinds}
+    is_usual = all(registry().by_resource(name) is kind for name, kind in other.items())
     made = ApiServer(
-        registry=registry(),
+        registry=registry() if is_usual else registry_with(other),
         store=Store(),
         loop=EventLoop(now_ms),
         streams=Streams(SEED),

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.node.world import World
+from tests.node.lab import Lab
+from tests.node.playing import Play
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kubelet"
 TRANSIENT_MS = 1_100
@@ -136,39 +137,48 @@ def recorded(record: Any) -> Seen:
     return Seen(states, events, starts)
 
 
-def replay(record: Any, seed: int = 7) -> tuple[World, Seen]:
-    """Play a recorded pod against the kubelets and return what a watch sees."""
-    node = record["node"] or "node-1"
-    world = World(record["script"], seed)
-    config = record.get("node_config") or {"capacity": {"cpu": "8", "memory": "32Gi", "pods": "250"}}
-    capacity = config["capacity"]
-    world.kubelets.join(node, cpu=capacity["cpu"], memory=capacity["memory"], pods=int(capacity["pods"]))
-    for body in record["objects"]:
-        world.create(body)
-    world.run_for(3_000)
-    if record["script"].get("sandbox"):
-        world.kubelets.set_sandbox_problem(node, record["script"]["sandbox"]["msg"])
-    world.watch()
-    start_ms = world.loop.now_ms
-    pod = world.add_pod(record["manifest"], node)
-    actions = list(record["actions"])
-    if record["script"].get("sandboxDieMs"):
-        actions.append({"at_ms": record["script"]["sandboxDieMs"] + 320, "action": ["end_sandbox"]})
-    for action in sorted(actions, key=lambda each: each["at_ms"]):
-        world.loop.run_until(start_ms + action["at_ms"])
-        world.act(action["action"], pod)
-    world.loop.run_until(start_ms + record["recorded_ms"] - 5)
-    name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
-    states: list[tuple[int, Any]] = []
+def replay(record: Any, seed: int = 7, cases: Any = None) -> tuple[Lab, Seen]:
+    """Play a recorded pod (and those of `cases` on which it depends) and return what a watch sees."""
+    play = Play(record, cases or {}, seed)
+    play.run_to(record["recorded_ms"] - 5)
+    return play.world, seen(play)
+
+
+def pod_changes(play: Play) -> list[tuple[int, Any]]:
+    """Return (offset, change) of the pod that was played."""
+    return [
+        (at_ms - play.start_ms, change)
+        for at_ms, change in play.world.changes
+        if change.ref.resource == "pods" and change.ref.name == play.name
+    ]
+
+
+def pod_events(play: Play) -> list[tuple[int, Any]]:
+    """Return (offset, event) of each version of the events about the pod that was played."""
+    return [
+        (at_ms - play.start_ms, change.object)
+        for at_ms, change in play.world.changes
+        if change.ref.resource == "events"
+        and change.type != "DELETED"
+        and change.object["involvedObject"]["kind"] == "Pod"
+        and change.object["involvedObject"]["name"] == play.name
+    ]
+
+
+def seen(play: Play) -> Seen:
+    """Return what a watch has seen of the pod that was played."""
+    changes = pod_changes(play)
+    name = play.name
+    uid = changes[0][1].object["metadata"]["uid"] if changes else ""
+    states: list[tuple[int, Any]] = [
+        (since, status_key(change.object.get("status") or {}, name, uid)) for since, change in changes
+    ]
     events: dict[tuple[str, ...], tuple[int, int]] = {}
     starts: dict[str, list[tuple[int, int]]] = {}
-    for at_ms, change in world.changes:
-        since = at_ms - start_ms
-        if change.ref.resource == "pods":
-            status = change.object.get("status") or {}
-            states.append((since, status_key(status, name, uid)))
+    begun: dict[str, int] = {}
+    for since, event in pod_events(play):
+        if (event.get("source") or {}).get("component") != "kubelet":
             continue
-        event = change.object
         key = (
             event["type"],
             event["reason"],
@@ -179,8 +189,12 @@ def replay(record: Any, seed: int = 7) -> tuple[World, Seen]:
         events[key] = (first, max(count, event.get("count") or 1))
         if event["reason"] == "Started" and key[3]:
             container = key[3].partition("{")[2].rstrip("}")
-            starts.setdefault(container, []).append((event["count"] - 1, since))
-    return world, Seen(states, events, starts)
+            rows = starts.setdefault(container, [])
+            # A kubelet that starts anew counts its events from one again.
+            if event["count"] == 1 and rows:
+                begun[container] = rows[-1][0] + 1
+            rows.append((begun.get(container, 0) + event["count"] - 1, since))
+    return Seen(states, events, starts)
 
 
 def state_difference(want: Seen, got: Seen) -> str:

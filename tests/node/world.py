@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from hashlib import sha256
 from typing import Any
 
 from env_core import kinds as kinds_package
@@ -17,36 +16,20 @@ from env_core.apiserver.request import (
     ADMIN,
     MERGE_PATCH,
     STRATEGIC_PATCH,
-    ExecOptions,
     LogOptions,
     Options,
 )
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.discovery import discover
-from env_core.node._asking import SlowOutput
-from env_core.node.images import Catalogue, Images, Present, PullError, Reference
+from env_core.node.images import Images
 from env_core.node.kubelet import Kubelets
-from env_core.programs import (
-    EMPTY,
-    REFUSED,
-    TIMEOUT,
-    Container,
-    Exit,
-    Image,
-    Launch,
-    Line,
-    Listener,
-    Program,
-    Reply,
-    Request,
-    Run,
-    Runtime,
-)
+from env_core.programs import Runtime
 from env_core.sim.loop import EventLoop
-from env_core.sim.rng import Stream, Streams
+from env_core.sim.rng import Streams
 from env_core.sim.state import State
-from env_core.world import Object, Output
+from env_core.world import Object
+from tests.node.scripted import ScriptedImages, ScriptedRuntime
 
 START_MS = 1_767_603_600_400
 _REGISTRY: list[Registry] = []
@@ -57,144 +40,6 @@ def _registry() -> Registry:
         stored = discover(kinds_package, "KIND", Kind)
         _REGISTRY.append(Registry([*stored.values(), *virtual_resources.KINDS]))
     return _REGISTRY[0]
-
-
-def _sha(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
-
-
-class ScriptedImages(Images):
-    """Registries that answer by the image's name, as the recorded runtime's do."""
-
-    __slots__ = ("_program", "creates", "pulls", "script", "secrets")
-
-    def __init__(self, program: Program) -> None:
-        super().__init__(Catalogue({}, {program.name: program}))
-        self._program = program
-        self.pulls: dict[str, int] = {}
-        self.creates: dict[str, int] = {}
-        self.script: Object = {}
-        self.secrets: set[str] = set()
-
-    def find(self, reference: Reference) -> Image | None:
-        name = reference.name
-        digest = _sha(name)
-        size = 20_000_000 + ord(digest[0]) * 1_000_003 + ord(digest[1]) * 7919
-        return Image(
-            repository=reference.repository, tags=(reference.tag,), size_bytes=size, command=("app",)
-        )
-
-    def program_for(self, reference: Reference, container: Container) -> Program | None:
-        return self._program
-
-    def _kind(self, reference: Reference) -> str:
-        path = reference.repository.removeprefix("registry.example.com/").split("/")
-        if len(path) < 2:
-            return ""
-        if path[0] == "flaky":
-            kind, _, count = path[-1].rpartition("-")
-            return kind if self.pulls.get(reference.name, 0) <= int(count) else ""
-        if path[0] == "private":
-            return "" if "good" in self.secrets else "denied"
-        return path[-1] if path[0] == "err" else ""
-
-    def inspect_error(self, reference: Reference) -> PullError | None:
-        if "/inspecterr/" in reference.name:
-            text = f'failed to get image "{reference.name}": content digest sha256:{_sha(reference.name)}: blob not found'
-            return PullError("Unknown", text)
-        return None
-
-    def create_error(self, container: Container) -> str:
-        failure = (self.script.get("containers") or {}).get(container.name, {}).get("create")
-        if not failure:
-            return ""
-        tries = self.creates[container.name] = self.creates.get(container.name, 0) + 1
-        return "" if failure.get("times") and tries > failure["times"] else failure["msg"]
-
-    def pull(self, reference: Reference) -> PullError | None:
-        return image_error(self._kind(reference), reference)
-
-    def pull_ms(self, reference: Reference, stream: Stream, *, is_refused: bool) -> int:
-        del stream, is_refused
-        self.pulls[reference.name] = self.pulls.get(reference.name, 0) + 1
-        delay = reference.tag.rpartition(".d")[2]
-        return int(delay) if ".d" in reference.tag and delay.isdigit() else 400
-
-    def present(self, reference: Reference) -> Present | None:
-        if reference.repository.startswith("registry.example.com/present/"):
-            return self.pulled(reference)
-        return None
-
-    def pulled(self, reference: Reference) -> Present:
-        found = super().pulled(reference)
-        user: int | str = found.user
-        if "nonroot-uid" in reference.name:
-            user = 1000
-        if "nonroot-name" in reference.name:
-            user = "appuser"
-        return found._replace(user=user, image_id=f"{reference.repository}@sha256:{_sha(reference.name)}")
-
-
-def image_error(kind: str, reference: Reference) -> PullError | None:
-    """Return how a pull of the recorded registries fails (the scripted half of the recordings)."""
-    name, tag = reference.name, reference.tag
-    path = reference.repository.partition("/")[2]
-    url = f"https://registry.example.com/v2/{path}/manifests/{tag}"
-    before = f'failed to pull and unpack image "{name}": failed to resolve reference "{name}": '
-    head = before + f'failed to do request: Head "{url}": '
-    texts = {
-        "notfound": ("NotFound", f"{before}{name}: not found"),
-        "manifestunknown": (
-            "Unknown",
-            f"{before}unexpected status from GET request to {url}: 404 Not Found: manifest unknown: manifest unknown",
-        ),
-        "denied": (
-            "Unknown",
-            f"{before}pull access denied, repository does not exist or may require authorization: "
-            "server message: insufficient_scope: authorization failed",
-        ),
-        "unauthorized": (
-            "Unknown",
-            f"{before}failed to authorize: failed to fetch anonymous token: unexpected status from GET request to "
-            f"https://auth.registry.example.com/token?scope=repository%3A{path.replace('/', '%2F')}%3Apull"
-            "&service=registry.example.com: 401 Unauthorized",
-        ),
-        "forbidden": ("Unknown", f"{before}unexpected status from HEAD request to {url}: 403 Forbidden"),
-        "nohost": (
-            "Unknown",
-            head.replace("registry.example.com/v2", "registry.invalid/v2")
-            + "dial tcp: lookup registry.invalid on 10.96.0.10:53: no such host",
-        ),
-        "iotimeout": ("DeadlineExceeded", head + "dial tcp 203.0.113.10:443: i/o timeout"),
-        "refused": ("Unknown", head + "dial tcp 203.0.113.10:443: connect: connection refused"),
-        "x509": (
-            "Unknown",
-            head + "tls: failed to verify certificate: x509: certificate signed by unknown authority",
-        ),
-        "toomany": (
-            "Unknown",
-            f'failed to pull and unpack image "{name}": failed to copy: httpReadSeeker: failed open: unexpected status '
-            f"from GET request to {url.replace(tag, 'sha256:' + _sha(name))}: 429 Too Many Requests\ntoomanyrequests: "
-            "You have reached your unauthenticated pull rate limit. https://www.docker.com/increase-rate-limit",
-        ),
-        "nospace": (
-            "Unknown",
-            f'failed to pull and unpack image "{name}": failed to extract layer sha256:{_sha("layer" + name)}: write '
-            "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots/42/fs/usr/lib/libfoo.so: no space "
-            "left on device",
-        ),
-        "platform": (
-            "NotFound",
-            f'failed to pull and unpack image "{name}": no match for platform in manifest: not found',
-        ),
-        "unavailable": ("Unknown", "RegistryUnavailable: connection to registry lost"),
-        "signature": (
-            "Unknown",
-            "SignatureValidationFailed: Source image rejected: A signature was required, but no signature exists",
-        ),
-    }
-    found = texts.get(kind)
-    return PullError(*found) if found is not None else None
 
 
 class World:
@@ -221,21 +66,16 @@ class World:
             virtual=virtual_resources.VIRTUAL,
         )
         self.runtime = Runtime(self.state)
-        self.program = Program(
-            name="scripted",
-            images=(),
-            runs=lambda _container: True,
-            launch=self._launch,
-            source="tests/golden/kubelet: the scripted runtime",
-        )
-        self.images = ScriptedImages(self.program)
-        self.images.script = self.script
+        scripted = ScriptedRuntime(self.runtime, self.loop, lambda _namespace, _name: self.script)
+        self.scripted = scripted
+        self.program = scripted.program
+        self.images = ScriptedImages(self.program, lambda _namespace, _name: self.script)
         self.kubelets = Kubelets(
             server=self.server,
             state=self.state,
             runtime=self.runtime,
-            network=self,
-            exec_in=self._exec,
+            network=scripted,
+            exec_in=scripted.execute,
             images=images if images is not None else self.images,
         )
         self.server.backend = self.kubelets
@@ -348,106 +188,3 @@ class World:
     def logs(self, pod: Object, **options: Any) -> str:
         """Return a log as a client gets it."""
         return self.admin.logs(pod["metadata"]["namespace"], pod["metadata"]["name"], LogOptions(**options))
-
-    # The scripted runtime
-
-    def _script(self, name: str) -> Object:
-        found: Object = (self.script.get("containers") or {}).get(name) or {}
-        return found
-
-    def _launch(self, container: Container) -> Launch:
-        script = self._script(container.name)
-        failure = script.get("start")
-        if failure and (not failure.get("times") or container.restarts < failure["times"]):
-            return Launch(create_error=failure["msg"])
-        runs = script.get("runs") or [{}]
-        run = runs[min(container.restarts, len(runs) - 1)]
-        ending = None
-        if run.get("exitMs"):
-            ending = Exit(
-                after_ms=run["exitMs"],
-                code=run.get("code", 0),
-                reason=run.get("reason", ""),
-                message=run.get("termMsg", "") or run.get("message", ""),
-            )
-        term = script.get("term") or {"ms": 100}
-        listeners = [Listener(port=int(port), protocol="http") for port in script.get("http") or {}]
-        listeners += [Listener(port=port) for port in script.get("tcp") or ()]
-        listeners += [Listener(port=int(port), protocol="grpc") for port in script.get("grpc") or {}]
-        lines = [
-            Line(1, line.removeprefix("!"), "stderr" if line.startswith("!") else "stdout")
-            for line in run.get("log") or ()
-        ]
-        return Launch(
-            listeners=tuple(listeners),
-            log=tuple(lines),
-            exit=ending,
-            stop_ms=10**9 if term.get("ignore") else term.get("ms", 0),
-            stop_code=term.get("code", 0),
-        )
-
-    def request_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
-        """Answer as the recorded containers' little servers do."""
-        del source_ip
-        found = self.runtime.pod_at(pod_ip)
-        if found is None:
-            return Reply(failure=TIMEOUT, latency_ms=request.timeout_ms or 10_000)
-        for name in self.script.get("containers") or {}:
-            run = self.runtime.run(found[2], name)
-            if run is not None and run.listens_on(port, self.loop.now_ms):
-                age = self.loop.now_ms - run.container.started_ms
-                script = self._script(name)
-                if str(port) in (script.get("http") or {}):
-                    return _http_reply(script["http"][str(port)], age, request)
-                if str(port) in (script.get("grpc") or {}):
-                    return _grpc_reply(script["grpc"][str(port)], age, request)
-                return Reply(failure=EMPTY)
-        return Reply(failure=REFUSED)
-
-    def _exec(self, run: Run, options: ExecOptions) -> Output:
-        age = self.loop.now_ms - run.container.started_ms
-        line = " ".join(options.command)
-        for rule in self._script(run.container.name).get("exec") or ():
-            if rule.get("match", "") not in line or age < rule.get("fromMs", 0):
-                continue
-            if rule.get("untilMs") and age >= rule["untilMs"]:
-                continue
-            if rule.get("rpc"):
-                code = rule["rpc"].get("code", "Unknown")
-                text = f"OCI runtime exec failed: rpc error: code = {code} desc = {rule['rpc']['msg']}"
-                return Output(stderr=text, exit_code=126)
-            return SlowOutput(
-                rule.get("out", "").replace("$MS", str(age)),
-                rule.get("err", ""),
-                rule.get("code", 0),
-                took_ms=rule.get("delayMs", 0),
-            )
-        return Output()
-
-
-def _http_reply(steps: list[Object], age: int, request: Request) -> Reply:
-    for step in steps:
-        if (step.get("untilMs") and age >= step["untilMs"]) or (
-            step.get("path") and step["path"] != request.path
-        ):
-            continue
-        if step.get("close"):
-            return Reply(failure=EMPTY)
-        headers = (("Location", step["location"]),) if step.get("location") else ()
-        return Reply(
-            status=step.get("status") or 200,
-            headers=headers,
-            body=step.get("body", ""),
-            latency_ms=step.get("delayMs", 0),
-        )
-    return Reply(status=200, body="ok")
-
-
-def _grpc_reply(steps: list[Object], age: int, request: Request) -> Reply:
-    if request.body not in ("", "app"):
-        return Reply(detail="rpc error: code = NotFound desc = unknown service")
-    for step in steps:
-        if not step.get("untilMs") or age < step["untilMs"]:
-            body = "SERVING" if step.get("serving") else "NOT_SERVING"
-            return Reply(body=body, latency_ms=step.get("delayMs", 0))
-    return Reply(body="SERVING")

@@ -266,9 +266,11 @@ def test_a_local_volume_decides_the_node():
     reserved = world.store.get("persistentvolumes", "", "pv")
     assert reserved["spec"]["claimRef"]["name"] == "data"
     assert reserved["metadata"]["annotations"] == {"pv.kubernetes.io/bound-by-controller": "yes"}
+    assert world.store.get("pods", "default", "p")["status"]["nominatedNodeName"] == "n2"
     found = world.store.get("persistentvolumeclaims", "default", "data")
     world.put("persistentvolumeclaims", bound(found, "pv"))
-    world.run(100)
+    # Recorded (l2/flows pvc-wffc): the scheduler looks once a second.
+    world.run(1_000)
     assert world.node_of("p") == "n2"
 
 

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import math
+import re
 import time
 
 import pytest
@@ -152,6 +153,13 @@ def test_a_computation_past_its_deadline_is_given_up():
     assert time.perf_counter() - started < 5
     with deadline(0.0):
         pass
+
+
+def test_a_c_function_that_keeps_the_interpreter_to_itself_is_given_up_too():
+    started = time.perf_counter()
+    with pytest.raises(DeadlineExceeded), deadline(0.05):
+        re.match("(a+)+$", "a" * 60 + "!")
+    assert time.perf_counter() - started < 5
 
 
 def test_a_step_past_its_deadline_ends_the_episode_unscorable():

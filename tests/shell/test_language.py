@@ -21,6 +21,15 @@ def test_lines_print_what_dash_prints(case):
     assert (output.stdout, output.stderr, output.exit_code) == (case["stdout"], case["stderr"], case["exit"])
 
 
+@pytest.mark.parametrize("case", shellkit.stored("bash"), ids=lambda case: case["line"][:40])
+def test_lines_print_what_bash_prints(case):
+    """Recorded from bash 5.2.15 in a directory without files."""
+    process = Process(fs=FileSystem(), env={"HOME": "/root", "PATH": "/usr/bin:/bin"}, cwd="/tmp")
+    Shell(process, {})
+    output = process.find("bash")(process, ["bash", "-c", case["line"]])
+    assert (output.stdout, output.stderr, output.exit_code) == (case["stdout"], case["stderr"], case["exit"])
+
+
 def test_variables_and_directory_live_from_line_to_line():
     shell = Shell(Process(env={"A": "1"}), {})
     shell.run("export B=2; C=3; cd /tmp; f() { echo hi; }")

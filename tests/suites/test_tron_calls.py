@@ -67,3 +67,25 @@ def test_forks_answer_alike_and_go_their_own_ways(base):
     call(one, "DELETE", f"{MAPS}/mine")
     assert call(other, "GET", f"{MAPS}/mine")[0].code == 200
     assert one.digest() != other.digest()
+
+
+@pytest.mark.parametrize("body", [{}, {"kind": "DeleteOptions", "apiVersion": "v1"}, {"dryRun": []}])
+def test_a_deletion_whose_body_hides_its_dry_run_is_priced(episode, body):
+    call(episode, "POST", MAPS, {"metadata": {"name": "mine"}})
+    answer, step = call(episode, "DELETE", f"{MAPS}/mine?dryRun=All", body)
+    is_gone = call(episode, "GET", f"{MAPS}/mine")[0].code == 404
+    assert (answer.code, is_gone) == (200, True)
+    assert step is not None
+    assert step.reward_terms["cost"] == -0.30
+
+
+def test_a_deletion_whose_body_says_that_it_is_a_dry_run_is_free(episode):
+    call(episode, "POST", MAPS, {"metadata": {"name": "mine"}})
+    answer, step = call(episode, "DELETE", f"{MAPS}/mine", {"dryRun": ["All"]})
+    assert (answer.code, step) == (200, None)
+    assert call(episode, "GET", f"{MAPS}/mine")[0].code == 200
+
+
+def test_replica_sets_are_refused_behind_a_hidden_dry_run_too(episode):
+    sets = "/apis/apps/v1/namespaces/tron/replicasets"
+    assert call(episode, "DELETE", f"{sets}?dryRun=All", {})[0].code == 403

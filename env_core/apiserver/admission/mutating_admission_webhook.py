@@ -65,7 +65,7 @@ class _Rounds:
             attributes.operation, attributes.kind.resource, attributes.subresource
         ):
             if mutate is not _mutate:
-                self.body = mutate(attributes._replace(object=self.body))
+                self.body = mutate(attributes._replace(object=self.body, is_again=True))
         if self.body != before:
             self._call_again()
         self._round = 1

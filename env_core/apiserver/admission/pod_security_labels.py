@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from env_core.apiserver import errors
+from env_core.apiserver.admission.pod_security import policy_of, violations
 from env_core.apiserver.plugin import Admission, Attributes
 from env_core.objects.problems import Problem, invalid
 from env_core.world import Object
@@ -35,6 +36,42 @@ def _validate(attributes: Attributes) -> None:
     problems = [problem for label in given if (problem := _problem(label, new[label])) is not None]
     if problems:
         raise errors.invalid("", "Namespace", attributes.name, problems)
+    if attributes.operation == "UPDATE" and attributes.server is not None:
+        for text in _pods_warnings(attributes):
+            attributes.server.remarks.warn(text)
+
+
+def _pods_warnings(attributes: Attributes) -> list[str]:
+    """Return warnings about the namespace's pods that a stricter level, or another version, would refuse.
+
+    Source: k8s.io/pod-security-admission admission/admission.go (EvaluatePodsInNamespace).
+    """
+    assert attributes.object is not None
+    assert attributes.old is not None
+    level, version = policy_of(attributes.object, "enforce")
+    before, version_before = policy_of(attributes.old, "enforce")
+    if version == version_before and _LEVELS.index(level) <= _LEVELS.index(before):
+        return []
+    name = attributes.object["metadata"]["name"]
+    pods: dict[str, list[str]] = {}
+    for pod in attributes.store.list("pods", name):
+        found = violations(level, pod["metadata"], pod["spec"])
+        if found:
+            pods.setdefault(", ".join(violation.reason for violation in found), []).append(
+                pod["metadata"]["name"]
+            )
+    if not pods:
+        return []
+    policy = f"{level}:{version}"
+    head = f'existing pods in namespace "{name}" violate the new PodSecurity enforce level "{policy}"'
+    return [head, *sorted(f"{_counted(names)}: {reasons}" for reasons, names in pods.items())]
+
+
+def _counted(pods: list[str]) -> str:
+    others = len(pods) - 1
+    if not others:
+        return pods[0]
+    return f"{min(pods)} (and {others} other pod{'s' if others > 1 else ''})"
 
 
 ADMISSION = Admission(

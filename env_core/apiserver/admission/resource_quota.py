@@ -76,7 +76,10 @@ def _charge(attributes: Attributes, quota: Object, old: Object | None) -> None:
             used[name] = str(quantity.from_value(used.get(name)) + amount)
     if attributes.server is None or used == status.get("used"):
         return
-    attributes.server.handle(
+    server = attributes.server
+    # The request in hand keeps what was remarked about it.
+    remarks, server.remarks = server.remarks, type(server.remarks)()
+    server.handle(
         ApiRequest(
             verb="update",
             resource=QUOTAS,
@@ -88,6 +91,7 @@ def _charge(attributes: Attributes, quota: Object, old: Object | None) -> None:
             user_agent="kube-apiserver",
         )
     )
+    server.remarks = remarks
 
 
 def _validate(attributes: Attributes) -> None:

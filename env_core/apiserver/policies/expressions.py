@@ -109,21 +109,29 @@ class Compiled:
         return None if self.program is None else self.program.output
 
 
-@lru_cache(maxsize=8)
-def admission_environment(*, has_params: bool, has_authorizer: bool, is_new: bool = False) -> Environment:
+APPLY_CONFIGURATION: Final = struct("Object")
+JSON_PATCH: Final = list_of(struct("JSONPatch"))
+"""What the expressions of mutations must evaluate to."""
+
+
+@lru_cache(maxsize=16)
+def admission_environment(
+    *, has_params: bool, has_authorizer: bool, is_new: bool = False, has_patches: bool = False
+) -> Environment:
     """Return what the expressions of admission may use.
 
     Args:
         has_params: whether there is `params`.
         has_authorizer: whether there are `authorizer` and `authorizer.requestResource`.
         is_new: whether what only stored expressions may use is refused.
+        has_patches: whether there are the types that mutations are made of.
     """
     variables = {"object": DYN, "oldObject": DYN, "namespaceObject": NAMESPACE, "request": REQUEST}
     if has_params:
         variables["params"] = DYN
     if has_authorizer:
         variables |= {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE_CHECK}
-    return Environment(variables, OBJECTS, is_new)
+    return Environment(variables, OBJECTS, is_new, has_patches)
 
 
 def compile_for(text: str, environment: Environment, *returns: Type) -> Compiled:

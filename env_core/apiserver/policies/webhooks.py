@@ -127,9 +127,13 @@ def ask(hook: Hook, attributes: Attributes, *, is_mutating: bool) -> Verdict:
         why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
         raise CallFailed(hook.name, f"could not create admission objects: {why}")
     uid = ids.uid(attributes.streams.stream("reviews"))
-    call = _call(hook, orjson.dumps(review_of(attributes, uid, version)).decode())
+    body = orjson.dumps(review_of(attributes, uid, version)).decode()
+    try:
+        call = call_to(spec.get("clientConfig") or {}, spec.get("timeoutSeconds") or 10, body)
+    except ClientProblem as why:
+        raise CallFailed(hook.name, f"could not get REST client: {why}") from None
     answer = server.webhooks.call(call)
-    problem = _problem(call, answer)
+    problem = problem_of(call, answer)
     if problem:
         raise CallFailed(hook.name, f"failed to call webhook: {problem}")
     try:
@@ -143,9 +147,16 @@ def ask(hook: Hook, attributes: Attributes, *, is_mutating: bool) -> Verdict:
     return verdict
 
 
-def _call(hook: Hook, body: str) -> Call:
-    client = hook.spec.get("clientConfig") or {}
-    timeout_s = hook.spec.get("timeoutSeconds") or 10
+class ClientProblem(Exception):
+    """A webhook's client configuration cannot be used; the text is the API server's own."""
+
+
+def call_to(client: Object, timeout_s: int, body: str) -> Call:
+    """Return the call that a webhook's client configuration asks for.
+
+    Raises:
+        ClientProblem: its certificates are none.
+    """
     service = client.get("service")
     if service is None:
         base, target = client.get("url") or "", None
@@ -159,8 +170,7 @@ def _call(hook: Hook, body: str) -> Call:
     except (binascii.Error, UnicodeDecodeError):
         authorities = ""
     if client.get("caBundle") and "-----BEGIN CERTIFICATE-----" not in authorities:
-        why = "unable to load root certificates: unable to parse bytes as PEM block"
-        raise CallFailed(hook.name, f"could not get REST client: {why}")
+        raise ClientProblem("unable to load root certificates: unable to parse bytes as PEM block")
     return Call(
         url=f"{base}?timeout={timeout_s}s",
         service=target,
@@ -170,7 +180,8 @@ def _call(hook: Hook, body: str) -> Call:
     )
 
 
-def _problem(call: Call, answer: Answer) -> str:
+def problem_of(call: Call, answer: Answer) -> str:
+    """Return why an answer to a call is of no use, "" if it is a JSON object."""
     if answer.error:
         return f"Post {quoted(call.url)}: {answer.error}"
     if 200 <= answer.status <= 206:

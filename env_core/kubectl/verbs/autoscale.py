@@ -24,7 +24,7 @@ def _run(ctx: Context, args: Args) -> Output:
     dry_run = dry_run_of(ctx, args)
     printer = result_printer_of(ctx, args, dry_run, is_typed=True)
     metrics = _checked_metrics(args)
-    infos, errors = select(ctx, args, args.positional).read(ctx)
+    infos, errors = select(ctx, args, args.positional, is_served=True).read(ctx)
     failures: list[Exception] = []
     for info in infos:
         try:

@@ -56,7 +56,7 @@ def _run(ctx: Context, args: Args) -> Output:
 def _target(ctx: Context, args: Args, word: str) -> Info:
     if word:
         return select_one(ctx, args, word, "pods")
-    selection = select(ctx, args, (), label_selector="", field_selector="")
+    selection = select(ctx, args, (), label_selector="", field_selector="", is_typed=True)
     if selection.errors:
         raise selection.errors[0]
     if len(selection.infos) != 1:

@@ -45,7 +45,7 @@ class _Wanted:
 def _run(ctx: Context, args: Args) -> Output:
     dry_run = dry_run_of(ctx, args)
     printer = result_printer_of(ctx, args, dry_run, is_typed=True)("exposed")
-    selection = select(ctx, args, args.positional, label_selector="")
+    selection = select(ctx, args, args.positional, label_selector="", is_typed=True)
     infos, errors = selection.read(ctx)
     port = args.text("port")
     wanted = _Wanted(None, None, [port] if port else [])

@@ -32,7 +32,7 @@ def _run(ctx: Context, args: Args) -> Output:
     check_flags(args, resources, dry_run, "pod")
     if not wanted and not removed and not args.is_set("list"):
         raise Failure("at least one label update is required")
-    printer = result_printer_of(ctx, args, dry_run)
+    result_printer_of(ctx, args, dry_run)
     targets = targets_of(ctx, args, resources)
     is_written = not (dry_run == "client" or args.is_set("local") or args.is_set("list"))
 
@@ -54,6 +54,8 @@ def _run(ctx: Context, args: Args) -> Output:
         if args.is_set("list"):
             print_list(args, Target(changed, target.info), "labels", "labels", targets.is_single)
         else:
+            # Every object has a printer of its own: YAML documents stand without a line between them.
+            printer = result_printer_of(ctx, args, dry_run)
             printer(_operation(added, gone)).print(changed, args.screen)
 
     each(targets, change)

@@ -33,13 +33,13 @@ def _run(ctx: Context, args: Args) -> Output:
     text = _as_json(args, _patch_text(ctx, args))
     is_local = args.is_set("local")
     # The note of the dry run gets lost: the real command sets its printer up too early.
-    printer = result_printer_of(ctx, args)
+    result_printer_of(ctx, args)
     targets: list[tuple[Info | None, Object]]
     if is_local:
         objects, errors = local_objects(ctx, args)
         targets = [(None, obj) for obj in objects]
     else:
-        selection = select(ctx, args, args.positional)
+        selection = select(ctx, args, args.positional, is_served=True)
         infos, errors = _read(ctx, args, selection)
         targets = [(info, info.found()) for info in infos]
     failures: list[Exception] = []
@@ -54,6 +54,8 @@ def _run(ctx: Context, args: Args) -> Output:
         except (Failure, StatusError) as error:
             failures.append(error)
             continue
+        # Every object has a printer of its own: YAML documents stand without a line between them.
+        printer = result_printer_of(ctx, args)
         printer("patched" if patched != obj else "patched (no change)").print(patched, args.screen)
     raise_all([*failures, *errors])
     if not targets:

@@ -1,16 +1,12 @@
-"""How curl gets a connection: proxies, its own DNS cache, addresses in turn, the start of TLS."""
+"""How curl gets a connection: proxies, its own DNS cache, addresses in turn."""
 
 from __future__ import annotations
-
-from typing import Final
 
 from env_core.shell._clients import _curl_output as meter
 from env_core.shell._clients import _url
 from env_core.shell._clients._curl_request import Requesting
 from env_core.shell._clients._url import UrlProblem
-from env_core.shell._clients._wire import EMPTY, ERRORS, TIMEOUT, Connection, Request
-
-_WRONG_VERSION: Final = "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number"
+from env_core.shell._clients._wire import ERRORS, TIMEOUT, Connection
 
 
 class Connecting(Requesting):
@@ -167,46 +163,3 @@ class Connecting(Requesting):
         self.fail(
             28, f"Failed to connect to {host} port {port} after {self.elapsed_ms} ms: {why}", number=number
         )
-
-    def _handshake(self, number: int, connection: Connection, request: Request) -> bool:
-        session = self.session
-        options = session.options
-        session.tell("ALPN: offers h2,http/1.1" if not options.has("http1.1") else "ALPN: offers http/1.1")
-        if session.is_verbose:
-            session.err += [
-                "} [5 bytes data]\n",
-                "* TLSv1.3 (OUT), TLS handshake, Client hello (1):\n",
-                "} [512 bytes data]\n",
-            ]
-            if not options.has("insecure"):
-                session.err.append(
-                    f"*  CAfile: {options.text('cacert', '/etc/ssl/certs/ca-certificates.crt')}\n*  CApath: /etc/ssl/certs\n"
-                )
-        reply = session.wire.exchange(connection, request)
-        session.open_connections.clear()
-        if reply.failure == TIMEOUT:
-            limit, connect_ms = self.limit_ms(), options.milliseconds("connect-timeout")
-            if connect_ms and (not limit or connect_ms <= limit):
-                self.wait(max(connect_ms - self.elapsed_ms, 1), is_last=True)
-                self.fail(28, "SSL connection timeout", number=number)
-            else:
-                self.wait(limit or 300_000, is_last=True)
-                text = (
-                    f"Connection timed out after {self.elapsed_ms} milliseconds"
-                    if limit
-                    else "SSL connection timeout"
-                )
-                self.fail(28, text, number=number)
-        elif reply.failure == EMPTY:
-            where = f"{self.url.host}:{self.url.port}"
-            self.fail(35, f"OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to {where} ", number=number)
-        elif reply.failure:
-            session.tell("Recv failure: Connection reset by peer")
-            where = f"{self.url.host}:{self.url.port}"
-            session.tell(f"OpenSSL SSL_connect: Connection reset by peer in connection to {where} ")
-            self.fail(35, "Recv failure: Connection reset by peer", is_told=False, number=number)
-        else:
-            if session.is_verbose:
-                session.err.append("{ [5 bytes data]\n")
-            self.fail(35, _WRONG_VERSION, number=number)
-        return False

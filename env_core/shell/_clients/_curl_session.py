@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from env_core.shell._clients import _curl_output as meter
 from env_core.shell._clients._curl_options import Options
@@ -24,6 +25,10 @@ class Session:
     known_hosts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     open_connections: dict[tuple[str, str, int], tuple[int, Connection]] = field(default_factory=dict)
     connections: int = 0
+    secured: dict[int, str] = field(default_factory=dict)
+    """What ALPN chose, by the number of the connection that speaks TLS."""
+    streams: dict[int, int] = field(default_factory=dict)
+    """How many requests went over a connection of HTTP/2."""
     is_deadline_over: bool = False
 
     @property
@@ -33,14 +38,20 @@ class Session:
 
     @property
     def has_meter(self) -> bool:
-        """Whether the progress meter is drawn: stdout is never a terminal here."""
+        """Whether the progress meter is drawn: not where the body itself goes to a terminal."""
         flags = self.options.flags
+        if self.process.has_terminal and not any(self.options.outputs):
+            return False
         return not flags.get("silent") and flags.get("progress-meter", True)
 
     def tell(self, text: str) -> None:
         """Print a line of -v."""
         if self.is_verbose:
             self.err.append(f"* {text}\n")
+
+
+_LOOKED_AT: Final = 2_000
+"""How much of a body curl looks at before it refuses to write it to a terminal."""
 
 
 @dataclass(slots=True)
@@ -136,6 +147,8 @@ class Paced:
     def _write(self, text: str) -> str:
         """Write to the output; return curl's complaint when that fails."""
         session = self.session
+        if not self.output and session.process.has_terminal and "\0" in text[:_LOOKED_AT]:
+            return "Failure writing output to destination"
         if not self.output or self.output == "-":
             session.out.append(text)
             return ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from env_core.programs._http import FOREIGN, REASON, REASONS, VERSION
 from env_core.shell._clients import _curl_output as meter
-from env_core.shell._clients._curl_connect import Connecting
+from env_core.shell._clients._curl_tls import Securing
 from env_core.shell._clients._url import Url, UrlProblem
 from env_core.shell._clients._wire import EMPTY, RESET, TIMEOUT, Connection, Reply, Request
 from env_core.shell.filesystem import ShellFileError
@@ -33,7 +34,12 @@ _OTHER_SCHEMES: Final = (
 )
 
 
-class Transfer(Connecting):
+_PACKED: Final = {"gzip": "\x1f", "deflate": "\x78"}
+"""How content of an encoding begins."""
+_UNPACKING: Final = "incorrect header check"
+
+
+class Transfer(Securing):
     """The stages and the outcome of one transfer."""
 
     __slots__ = ()
@@ -90,12 +96,26 @@ class Transfer(Connecting):
         """Send the request and take the answer in; return where a redirect leads, None at the end."""
         session = self.session
         request, headers, version = self._request()
-        if request.protocol == "tls" and not self._handshake(number, connection, request):
-            return None
+        is_h2 = False
+        if request.protocol == "tls":
+            if not self._handshake(number, connection, request):
+                return None
+            own = session.options.text("cert").partition(":")[0]
+            request = replace(
+                request,
+                protocol="https",
+                headers={**request.headers, **({":client-certificate": own} if own else {})},
+            )
+            is_h2 = self._tell_protocol(headers, number)
         if session.is_verbose:
+            shown = (
+                [(name if name == "Host" else name.lower(), value) for name, value in headers]
+                if is_h2
+                else headers
+            )
             lines = [
-                f"{request.method} {request.path} HTTP/{version}",
-                *(f"{name}: {value}" for name, value in headers),
+                f"{request.method} {request.path} HTTP/{'2' if is_h2 else version}",
+                *(f"{name}: {value}" for name, value in shown),
                 "",
             ]
             session.err += [f"> {line}\r\n" for line in lines]
@@ -122,7 +142,9 @@ class Transfer(Connecting):
             return None
         self.wait(reply.latency_ms, is_last=True)
         self.start_ms = self.elapsed_ms
-        return self._answered(number, request, reply)
+        if request.protocol == "https":
+            self._data("{", 5)
+        return self._answered(number, request, _in_http2(reply) if is_h2 else reply)
 
     def _not_http(self, number: int, reply: Reply, foreign: str) -> None:
         self.wait(reply.latency_ms)
@@ -175,7 +197,7 @@ class Transfer(Connecting):
         self.headers = headers
         self.http_version = pseudo.get(VERSION, "1.1")
         reason = pseudo.get(REASON, REASONS.get(reply.status, ""))
-        status_line = f"HTTP/{self.http_version} {reply.status} {reason}"
+        status_line = f"HTTP/{self.http_version} {reply.status} {'' if self.http_version == '2' else reason}"
         lower = {name.lower(): value for name, value in headers}
         location = lower.get("location", "")
         is_closing = (
@@ -213,10 +235,13 @@ class Transfer(Connecting):
             self._wait_for_body(number)
             return None
         body = reply.body if has_body else ""
+        packed = lower.get("content-encoding", "")
+        if body and packed in _PACKED and options.has("compressed") and not body.startswith(_PACKED[packed]):
+            self.fail(61, f"Error while processing content unencoding: {_UNPACKING}", number=number)
+            return None
         self.received = len(body.encode())
         if body:
-            if session.is_verbose:
-                session.err.append(f"{{ [{self.received} bytes data]\n")
+            self._data("{", 5 if self.http_version == "2" else self.received)
             problem = self._write(body)
             if problem:
                 self.finish_meter(is_whole=True)
@@ -308,3 +333,13 @@ class Transfer(Connecting):
             session.tell(f"Connection #{number} to host {self.url.host} left intact")
         if session.options.has("fail-with-body") and self.status >= 400:
             self.code, self.message = 22, f"The requested URL returned error: {self.status}"
+
+
+def _in_http2(reply: Reply) -> Reply:
+    """Return an answer as HTTP/2 carries it: names in small letters, nothing of the connection, no reason."""
+    kept = tuple(
+        (name.lower(), value)
+        for name, value in reply.headers
+        if name.lower() not in ("connection", "keep-alive", "transfer-encoding") and name != REASON
+    )
+    return replace(reply, headers=((VERSION, "2"), *(pair for pair in kept if pair[0] != VERSION)))

@@ -18,6 +18,7 @@ from env_core.programs import (
     SERVFAIL,
     TIMEOUT,
     UNREACHABLE,
+    Listener,
     Reply,
     Request,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "UNREACHABLE",
     "Answer",
     "Connection",
+    "Listener",
     "NetworkWire",
     "Reply",
     "Request",
@@ -79,6 +81,9 @@ class Wire(Protocol):
 
     def exchange(self, connection: Connection, request: Request) -> Reply:
         """Send a request over it."""
+
+    def listener(self, connection: Connection) -> Listener | None:
+        """Return what listens at the other end, as far as its first bytes show it."""
 
     def query(self, name: str, kind: str, server: str = "", protocol: str = "UDP") -> Answer:
         """Ask a name server one question; the configured one when none is named."""
@@ -114,6 +119,12 @@ class NetworkWire:
     def exchange(self, connection: Connection, request: Request) -> Reply:
         """Send a request."""
         return self.network.exchange(connection, request, self.network.now_ms)
+
+    def listener(self, connection: Connection) -> Listener | None:
+        """Return what listens at the other end."""
+        launch = connection.run.launch if connection.run is not None else None
+        listeners = launch.listeners if launch is not None else ()
+        return next((each for each in listeners if each.port == connection.port), None)
 
     def query(self, name: str, kind: str, server: str = "", protocol: str = "UDP") -> Answer:
         """Ask a name server."""

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from env_core.programs._http import FOREIGN, REASON, REASONS, VERSION
-from env_core.shell._clients import _url
+from env_core.shell._clients import _tls, _url
 from env_core.shell._clients._url import Url, UrlProblem
-from env_core.shell._clients._wire import EMPTY, ERRORS, RESET, TIMEOUT, Reply, Request, Wire, sleep
+from env_core.shell._clients._wire import (
+    DNS_TIMEOUT,
+    EMPTY,
+    ERRORS,
+    RESET,
+    TIMEOUT,
+    Connection,
+    Reply,
+    Request,
+    Wire,
+    sleep,
+)
 from env_core.shell._options import Options, UsageProblem, parse_options
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
@@ -42,37 +54,64 @@ _LONG: Final = {
 }  # fmt: skip
 _REDIRECTS_MAX: Final = 5
 _DEFAULT_TIMEOUT_MS: Final = 900_000
+_CRASHED: Final = 139
 
 
 class _Failed(Exception):
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, is_timeout: bool = False) -> None:
         super().__init__(text)
         self.text = text
+        self.is_timeout = is_timeout
 
 
 def run(process: Process, argv: list[str], wire: Wire) -> Output:
-    """Run BusyBox wget.
+    """Run BusyBox wget as upstream builds it.
 
-    Source: tests/golden/programs/busybox-upstream, wget (bbwget).
+    Source: tests/golden/programs/busybox-upstream.
     """
+    return _run(process, argv, wire, is_debian=False)
+
+
+def run_debian(process: Process, argv: list[str], wire: Wire) -> Output:
+    """Run the wget of Debian's BusyBox, which crashes where its `-T` fires.
+
+    Source: tests/golden/programs/wget (bbwget).
+    """
+    return _run(process, argv, wire, is_debian=True)
+
+
+def _run(process: Process, argv: list[str], wire: Wire, *, is_debian: bool) -> Output:
     try:
         options = parse_options(argv[1:], "O:o:T:U:P:Y:t:cqS", _LONG)
     except UsageProblem as problem:
         return Output("", f"wget: {problem.text}\n{BANNER}{_USAGE}", 1)
     if not options.operands:
         return Output("", BANNER + _USAGE, 1)
+    if options.has("T") and not options.value("T").isdecimal():
+        return Output("", f"wget: invalid number '{options.value('T')}'\n", 1)
     out: list[str] = []
     err: list[str] = []
     for text in options.operands:
         try:
-            _fetch(process, wire, options, text, out, err)
+            _fetch(process, wire, options, text, out, err, is_debian=is_debian)
         except _Failed as failed:
+            if is_debian and failed.is_timeout and options.has("T"):
+                return Output("".join(out), "", _CRASHED)
             err.append(f"wget: {failed.text}\n")
             return Output("".join(out), "".join(err), 1)
     return Output("".join(out), "".join(err), 0)
 
 
-def _fetch(process: Process, wire: Wire, options: Options, text: str, out: list[str], err: list[str]) -> None:
+def _fetch(
+    process: Process,
+    wire: Wire,
+    options: Options,
+    text: str,
+    out: list[str],
+    err: list[str],
+    *,
+    is_debian: bool,
+) -> None:
     try:
         url = _url.parse(text)
     except UrlProblem:
@@ -88,16 +127,9 @@ def _fetch(process: Process, wire: Wire, options: Options, text: str, out: list[
         output = f"{options.value('P')}/{output}"
     is_quiet = options.has("q")
     to_stdout = output == "-"
-    target = process.path(output)
-    if not to_stdout and not options.has("s"):
-        if process.fs.exists(target) and not options.has("O") and not options.has("c"):
-            raise _Failed(f"can't open '{output}': File exists")
-        if not process.fs.exists(target):
-            parent = target.rpartition("/")[0] or "/"
-            if not process.fs.is_dir(parent):
-                raise _Failed(f"can't open '{output}': No such file or directory")
+    address = _address(process, wire, options, url, err)
     for _ in range(_REDIRECTS_MAX + 1):
-        reply = _ask(process, wire, options, url, err)
+        reply = _ask(process, wire, options, url, address)
         reason = next(
             (value for name, value in reply.headers if name == REASON), REASONS.get(reply.status, "")
         )
@@ -112,6 +144,8 @@ def _fetch(process: Process, wire: Wire, options: Options, text: str, out: list[
         location = next((value for name, value in shown if name.lower() == "location"), "")
         if reply.status in (301, 302, 303, 307, 308) and location:
             url = url.joined(location)
+            if not location.startswith("/"):
+                address = _address(process, wire, options, url, err)
             continue
         if reply.status not in (200, 204, 206):
             raise _Failed(f"server returned error: HTTP/{version} {reply.status} {reason}")
@@ -122,6 +156,8 @@ def _fetch(process: Process, wire: Wire, options: Options, text: str, out: list[
         if not is_quiet:
             err.append("remote file exists\n")
         return
+    if not to_stdout:
+        _check_target(process, options, output)
     if not is_quiet:
         err.append("writing to stdout\n" if to_stdout else f"saving to '{output}'\n")
     _save(process, reply, output, out, to_stdout=to_stdout)
@@ -130,12 +166,31 @@ def _fetch(process: Process, wire: Wire, options: Options, text: str, out: list[
     )
     size = len(reply.body.encode())
     if reply.failure == RESET or (declared is not None and size < declared):
+        if is_debian and not is_quiet:
+            err.append(f"{_shown(output):<20}   0% |{' ' * 32}| {_size(size)}  0:00:00 ETA\n")
         raise _Failed("connection closed prematurely")
     if not is_quiet:
-        name = "-" if to_stdout else output.rpartition("/")[2]
-        bar = "*" * 32
-        err.append(f"{name[:20]:<20} 100% |{bar}| {_size(size)}  0:00:00 ETA\n")
+        start = "\r" if process.has_terminal else ""
+        err.append(f"{start}{_shown(output):<20} 100% |{'*' * 32}| {_size(size)}  0:00:00 ETA\n")
         err.append("written to stdout\n" if to_stdout else f"'{output}' saved\n")
+
+
+def _shown(output: str) -> str:
+    return output if output == "-" else output.rpartition("/")[2][:20]
+
+
+def _check_target(process: Process, options: Options, output: str) -> None:
+    """Look whether the file may be created.
+
+    Raises:
+        _Failed: if not.
+    """
+    target = process.path(output)
+    if process.fs.exists(target):
+        if not options.has("O") and not options.has("c"):
+            raise _Failed(f"can't open '{output}': File exists")
+    elif not process.fs.is_dir(target.rpartition("/")[0] or "/"):
+        raise _Failed(f"can't open '{output}': No such file or directory")
 
 
 def _size(size: int) -> str:
@@ -162,29 +217,67 @@ def _timeout_ms(options: Options) -> int:
     return int(text) * 1000 if text.isdigit() else _DEFAULT_TIMEOUT_MS
 
 
-def _ask(process: Process, wire: Wire, options: Options, url: Url, err: list[str]) -> Reply:
-    timeout_ms = _timeout_ms(options)
+def _address(process: Process, wire: Wire, options: Options, url: Url, err: list[str]) -> str:
+    """Resolve the host of a URL, and say where the connection goes."""
     found = wire.resolve(url.host)
     shown = f"{url.host}:{url.port}" if url.has_port else url.host
-    if not found.addresses:
-        sleep(process, found.latency_ms)
-        raise _Failed(f"bad address '{shown}'")
     sleep(process, found.latency_ms)
-    address = found.addresses[0]
+    if not found.addresses:
+        raise _Failed(f"bad address '{shown}'", is_timeout=found.failure == DNS_TIMEOUT)
+    address = "::1" if found.is_local and url.host == "localhost" else found.addresses[0]
     if not options.has("q"):
-        err.append(f"Connecting to {shown} ({address}:{url.port})\n")
-    connection = wire.connect(address, url.port)
+        place = f"[{address}]" if ":" in address else address
+        err.append(f"Connecting to {shown} ({place}:{url.port})\n")
+    return address
+
+
+def _connected(process: Process, wire: Wire, options: Options, url: Url, address: str) -> Connection:
+    """Open the connection.
+
+    Raises:
+        _Failed: if there is none.
+    """
+    connection = wire.connect("127.0.0.1" if address == "::1" else address, url.port)
+    place = "" if ":" in address else f" ({address})"
     if connection.failure == TIMEOUT:
         if options.has("T"):
-            sleep(process, timeout_ms)
-            raise _Failed("download timed out")
+            sleep(process, _timeout_ms(options))
+            raise _Failed("download timed out", is_timeout=True)
         sleep(process, 130_000)
-        raise _Failed(f"can't connect to remote host ({address}): Connection timed out")
+        raise _Failed(f"can't connect to remote host{place}: Connection timed out")
     if connection.failure:
         sleep(process, 1)
-        raise _Failed(
-            f"can't connect to remote host ({address}): {ERRORS.get(connection.failure, connection.failure)}"
+        reason = ERRORS.get(connection.failure, connection.failure)
+        raise _Failed(f"can't connect to remote host{place}: {reason}")
+    return connection
+
+
+def _secure(
+    process: Process, wire: Wire, options: Options, url: Url, connection: Connection, request: Request
+) -> None:
+    """Shake hands through the helper that does TLS; whatever it finds wrong, wget sees a connection that ends.
+
+    Raises:
+        _Failed: if there is no secured connection.
+    """
+    made = _tls.shake_hands(wire, connection, request)
+    if made.failure == TIMEOUT:
+        sleep(process, _timeout_ms(options))
+        raise _Failed("download timed out", is_timeout=True)
+    is_believed = not made.failure and (
+        options.has("k")
+        or (
+            not _tls.verify(made.chain, _tls.authorities(process) or (), process.now_ms()).code
+            and _tls.covering_name(made.chain[0], url.host) is not None
         )
+    )
+    if not is_believed:
+        raise _Failed("error getting response: Connection reset by peer")
+
+
+def _ask(process: Process, wire: Wire, options: Options, url: Url, address: str) -> Reply:
+    timeout_ms = _timeout_ms(options)
+    connection = _connected(process, wire, options, url, address)
     body = options.value("d")
     headers = {"Host": url.authority, "User-Agent": options.value("U", "Wget"), "Connection": "close"}
     for line in options.values("h"):
@@ -201,19 +294,15 @@ def _ask(process: Process, wire: Wire, options: Options, url: Url, err: list[str
         method="POST" if options.has("df") else "GET", path=url.path, host=url.authority, headers=headers, body=body,
         protocol="tls" if url.scheme == "https" else "http", timeout_ms=timeout_ms,
     )  # fmt: skip
-    reply = wire.exchange(connection, request)
     if url.scheme == "https":
-        sleep(process, reply.latency_ms)
-        raise _Failed(
-            "download timed out"
-            if reply.failure == TIMEOUT
-            else "error getting response: Connection reset by peer"
-        )
+        _secure(process, wire, options, url, connection, request)
+        request = replace(request, protocol="https")
+    reply = wire.exchange(connection, request)
     sleep(process, reply.latency_ms)
     if any(name == FOREIGN for name, _ in reply.headers) or (reply.failure == EMPTY and not reply.status):
         raise _Failed("error getting response")
     if reply.failure and not reply.status:
         if reply.failure == TIMEOUT:
-            raise _Failed("download timed out")
+            raise _Failed("download timed out", is_timeout=True)
         raise _Failed(f"error getting response: {ERRORS.get(reply.failure, reply.failure)}")
     return reply

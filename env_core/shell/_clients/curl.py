@@ -7,6 +7,7 @@ from typing import Final
 from env_core.shell._clients import _curl_output, _curl_texts, _url
 from env_core.shell._clients._curl_options import OptionProblem, Options, parse
 from env_core.shell._clients._curl_session import Session
+from env_core.shell._clients._curl_tls import ADVICE
 from env_core.shell._clients._curl_transfer import Transfer
 from env_core.shell._clients._globs import GlobProblem, expand
 from env_core.shell._clients._url import UrlProblem
@@ -17,6 +18,7 @@ from env_core.world import Output
 
 _TRANSIENT_CODES: Final = (5, 6, 28)
 _TRANSIENT_STATUSES: Final = (408, 429, 500, 502, 503, 504)
+_UNTRUSTED: Final = 60
 _MALFORMED: Final = "URL using bad/illegal format or missing URL"
 
 
@@ -99,6 +101,8 @@ def _fetch(session: Session, text: str, position: int) -> int:
         transfer.run()
         if transfer.code and transfer.message and _shows(options):
             session.err.append(f"curl: ({transfer.code}) {transfer.message}\n")
+            if transfer.code == _UNTRUSTED:
+                session.err.append(ADVICE)
         why = _transient(options, transfer)
         if attempt >= retries or not why or session.is_deadline_over:
             break

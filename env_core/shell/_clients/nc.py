@@ -180,12 +180,24 @@ def _raw(reply: Reply, _text: str) -> str:
 
 
 def run_busybox(process: Process, argv: list[str], wire: Wire) -> Output:
-    """Run BusyBox nc.
+    """Run BusyBox nc as upstream builds it.
 
     Source: tests/golden/programs/busybox-upstream.
     """
+    return _run_busybox(process, argv, wire, "lkp:s:w:i:nubvo:ze:")
+
+
+def run_debian(process: Process, argv: list[str], wire: Wire) -> Output:
+    """Run the nc of Debian's BusyBox, which has neither -z nor -v.
+
+    Source: tests/golden/programs/nettools (busyboxnc).
+    """
+    return _run_busybox(process, argv, wire, "lp:w:i:f:e:")
+
+
+def _run_busybox(process: Process, argv: list[str], wire: Wire, letters: str) -> Output:
     try:
-        options = parse_options(argv[1:], "lkp:s:w:i:nubvo:ze:", {})
+        options = parse_options(argv[1:], letters, {})
     except UsageProblem as problem:
         return Output("", f"nc: {problem.text}\n{BANNER}{_BUSYBOX_USAGE}", 1)
     words = options.operands

@@ -10,6 +10,7 @@ from env_core.shell._clients._wire import (
     NETWORK_UNREACHABLE,
     REFUSED,
     RESOLVER_ERRORS,
+    TIMEOUT,
     UNREACHABLE,
     Wire,
     sleep,
@@ -46,6 +47,12 @@ Send ICMP ECHO_REQUESTs to HOST
 _COUNT_MAX: Final = 1_000
 _ENDLESS_COUNT: Final = 10
 """How many packets a ping without a count sends before the terminal interrupts it."""
+
+
+def _gateway(wire: Wire, address: str) -> str:
+    """Return the address of the node's bridge, which packets to other networks pass; "" for neighbours."""
+    network = wire.own_address.rpartition(".")[0]
+    return "" if address.rpartition(".")[0] == network or address.startswith("127.") else f"{network}.1"
 
 
 def _times(count: int) -> list[float]:
@@ -88,12 +95,16 @@ def run(process: Process, argv: list[str], wire: Wire) -> Output:
         count = max(limit_ms // interval_ms, 1) if limit_ms else _ENDLESS_COUNT
     out = [f"PING {host} ({address}) {size}({size + 28}) bytes of data.\n"]
     failure = wire.ping(address)
+    gateway = _gateway(wire, address) if options.value("t") == "1" else ""
     place = address if host == address else f"{found.name} ({address})"
     times = _times(count)
     is_quiet = options.has("q")
     errors = 0
     for index in range(count):
-        if not failure:
+        if gateway:
+            errors += 1
+            out.append(f"From {gateway} icmp_seq={index + 1} Time to live exceeded\n")
+        elif not failure:
             if not is_quiet:
                 out.append(
                     f"{size + 8} bytes from {place}: icmp_seq={index + 1} ttl=64 time={times[index]:.3f} ms\n"
@@ -105,6 +116,8 @@ def run(process: Process, argv: list[str], wire: Wire) -> Output:
         if index + 1 < count and sleep(process, interval_ms):
             break
     spent_ms = (count - 1) * interval_ms
+    if gateway:
+        failure = TIMEOUT
     if failure and not errors:
         sleep(process, int(float(options.value("W", "10")) * 1000))
     out.append(f"\n--- {host} ping statistics ---\n")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from env_core.programs._http import REASON, REASONS, VERSION
-from env_core.shell._clients import _url
+from env_core.shell._clients import _tls, _url
 from env_core.shell._clients._url import Url, UrlProblem
+from env_core.shell._clients._wget_tls import complaints, handshake_problem
 from env_core.shell._clients._wire import (
     DNS_TIMEOUT,
     EMPTY,
@@ -99,6 +101,8 @@ class _Run:
         while True:
             mark = f"  (try:{attempt:2d})  " if attempt > 1 else "  "
             self.say(f"--{self.stamp()}--{mark}{url}\n")
+            if url.scheme == "https" and self.options.has("a") and self.open is None:
+                self.say(f"Loaded CA certificate '{self.options.value('a')}'\n")
             try:
                 reply = self._ask(url)
             except _Stopped as stopped:
@@ -159,15 +163,12 @@ class _Run:
             method=method, path=url.path, host=url.authority, headers=headers, body=body,
             protocol="tls" if url.scheme == "https" else "http", timeout_ms=self.timeout_ms() or 900_000,
         )  # fmt: skip
+        if url.scheme == "https":
+            if kept is None or connection is not kept[2]:
+                self._secure(url, connection, request)
+            request = replace(request, protocol="https")
         reply = self.wire.exchange(connection, request)
         sleep(self.process, reply.latency_ms)
-        if url.scheme == "https":
-            if reply.failure == EMPTY:
-                self.say("GnuTLS: The TLS connection was non-properly terminated.\n")
-            elif not reply.failure:
-                self.say("GnuTLS: An unexpected TLS packet was received.\n")
-            self.note("Unable to establish SSL connection.\n")
-            raise _Stopped(4)
         self.say("HTTP request sent, awaiting response... ")
         if reply.failure and not reply.status:
             self.open = None
@@ -190,6 +191,24 @@ class _Run:
         else:
             self.say(f"{reply.status} {reason}\n")
         return reply
+
+    def _secure(self, url: Url, connection: Connection, request: Request) -> None:
+        """Shake hands.
+
+        Raises:
+            _Stopped: if that fails, or the certificate is not believed.
+        """
+        made = _tls.shake_hands(self.wire, connection, request)
+        problem = handshake_problem(made)
+        if problem:
+            self.note(problem)
+            raise _Stopped(4)
+        is_lenient = self.options.has("k")
+        said = complaints(self.process, made, url.host, self.options.value("a"), is_lenient=is_lenient)
+        if said:
+            self.note(said)
+            if not is_lenient:
+                raise _Stopped(5)
 
     def _connect(self, url: Url) -> Connection:
         host = url.host
@@ -276,7 +295,9 @@ class _Run:
             return 3
         rate, long_rate = ("1.43M", "1.43 MB/s") if size else ("0.00 ", "0.00 B/s")
         share = size * 100 // expected if expected else 100
-        if expected is None:
+        if self.process.has_terminal and expected is not None:
+            self.say(_bar(name, size, expected) + "\n\n")
+        elif expected is None:
             self.say(f"     0K{' ' * 56}{rate}=0s\n\n")
         else:
             self.say(f"     0K{' ' * 54}{share:4d}% {rate}=0s\n\n")
@@ -300,6 +321,15 @@ class _Run:
         except ShellFileError as error:
             return error.reason
         return ""
+
+
+def _bar(name: str, size: int, expected: int) -> str:
+    """Return the progress bar on a terminal of 80 columns: its first and its last state."""
+    share = size * 100 // expected if expected else 100
+    filled = "=" * (share * 19 // 100)
+    start = f"\r{name[:20]:<20}  0%[{' ' * 20}]       0  --.-KB/s               "
+    arrow = f"{filled}>" if share else ""
+    return f"{start}\r{name[:20]:<20}{share:3d}%[{arrow:<20}] {size:>7}  --.-KB/s    in 0s      "
 
 
 def run(process: Process, argv: list[str], wire: Wire) -> Output:

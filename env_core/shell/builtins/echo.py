@@ -1,4 +1,4 @@
-"""echo, as dash has it built in: escapes are always read, `-n` is the only option."""
+"""echo, as shells have it built in: dash always reads escapes and only knows `-n`, the others want `-e`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _CHARACTERS = {
 def _run(process: Process, argv: list[str]) -> Output:
     rest = argv[1:]
     ends_line = True
-    reads_escapes = not process.is_busybox
-    while rest and re.fullmatch(r"-[neE]+" if process.is_busybox else "-n", rest[0]):
+    has_options = process.is_busybox or process.is_bash
+    reads_escapes = not has_options
+    while rest and re.fullmatch(r"-[neE]+" if has_options else "-n", rest[0]):
         letters = rest.pop(0)
         ends_line = ends_line and "n" not in letters
         reads_escapes = reads_escapes or "e" in letters

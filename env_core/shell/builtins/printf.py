@@ -22,6 +22,11 @@ def _run(process: Process, argv: list[str]) -> Output:
     if process.is_busybox:
         bare = [problem.partition(": ")[0] for problem in problems]
         return Output(text, "".join(f"invalid number '{each}'\n" for each in bare), int(bool(problems)))
+    if process.is_bash:
+        bare = [problem.partition(": ")[0] for problem in problems]
+        return Output(
+            text, "".join(f"printf: {each}: invalid number\n" for each in bare), int(bool(problems))
+        )
     return Output(text, "".join(f"printf: {problem}\n" for problem in problems), int(bool(problems)))
 
 

@@ -13,6 +13,7 @@ _FLAGS = frozenset("aefmnuvxCbEIilsc")
 
 def _run(process: Process, argv: list[str]) -> Output:
     name, rest = argv[0], argv[1:]
+    is_bash = name.rpartition("/")[2] == "bash"
     flags = ""
     while rest and rest[0][:1] in ("-", "+") and len(rest[0]) > 1 and rest[0] != "--":
         option = rest.pop(0)
@@ -31,16 +32,18 @@ def _run(process: Process, argv: list[str]) -> Output:
         if not rest:
             text = f"{name}: 0: -c requires an argument\n"
             return Output("", text, 2)
-        shell = Shell(process, name=rest[1] if len(rest) > 1 else name, positional=tuple(rest[2:]))
+        shell = Shell(
+            process, name=rest[1] if len(rest) > 1 else name, positional=tuple(rest[2:]), is_bash=is_bash
+        )
         text = rest[0]
     elif rest and "s" not in flags:
         try:
             text = process.fs.read(process.path(rest[0]))
         except ShellFileError as error:
             return _cannot_open(process, name, rest[0], error.reason)
-        shell = Shell(process, name=rest[0], positional=tuple(rest[1:]), is_script=True)
+        shell = Shell(process, name=rest[0], positional=tuple(rest[1:]), is_script=True, is_bash=is_bash)
     else:
-        shell = Shell(process, name=name, positional=tuple(rest), is_string=False)
+        shell = Shell(process, name=name, positional=tuple(rest), is_string=False, is_bash=is_bash)
         return _finished(shell, flags, process.stdin, "")
     return _finished(shell, flags, text, None)
 

@@ -57,12 +57,33 @@ def _run(process: Process, argv: list[str]) -> Output:
     if name in ("[", "[["):
         closer = "]" * len(name)
         if not rest or rest[-1] != closer:
+            closer = "`]'" if process.is_bash else closer
             return Output("", f"{shown}missing {closer}\n", 2)
         rest = rest[:-1]
     try:
+        if process.is_bash:
+            _check_for_bash(rest)
         return Output(exit_code=int(not _Expression(process, rest).value()))
     except _Problem as problem:
         return Output("", f"{shown}{problem.text}\n", 2)
+
+
+def holds(process: Process, words: list[str]) -> bool:
+    """Tell whether a test of one or two words holds, as `[[` asks; one that makes no sense does not."""
+    try:
+        return _Expression(process, words).value()
+    except _Problem:
+        return False
+
+
+def _check_for_bash(words: list[str]) -> None:
+    """Refuse what bash refuses by the number of words."""
+    if len(words) == 2 and words[0] not in _UNARY and words[0] != "!":
+        raise _Problem(f"{words[0]}: unary operator expected")
+    if len(words) == 3 and words[1] not in (*_BINARY, "-a", "-o") and words[0] not in ("!", "("):
+        raise _Problem(f"{words[1]}: binary operator expected")
+    if len(words) == 4 and words[0] not in ("!", "("):
+        raise _Problem("too many arguments")
 
 
 class _Expression:
@@ -87,6 +108,8 @@ class _Expression:
         return result
 
     def _unexpected(self, word: str) -> None:
+        if self._process.is_bash:
+            raise _Problem("too many arguments")
         raise _Problem(
             f"{word}: unknown operand" if self._process.is_busybox else f"{word}: unexpected operator"
         )
@@ -173,7 +196,7 @@ class _Expression:
 
     def _binary(self, left: str, operator: str, right: str) -> bool:
         if operator in ("=", "=="):
-            if operator == "==" and not self._process.is_busybox:
+            if operator == "==" and not self._process.is_busybox and not self._process.is_bash:
                 self._unexpected(left)
             return left == right
         if operator == "!=":
@@ -194,6 +217,8 @@ class _Expression:
         digits = text.strip()
         bare = digits[1:] if digits[:1] in ("-", "+") and digits else digits
         if not (bare.isascii() and bare.isdecimal()) or len(bare) > 19:
+            if self._process.is_bash:
+                raise _Problem(f"{text}: integer expression expected")
             raise _Problem(f"{text}: bad number" if self._process.is_busybox else f"Illegal number: {text}")
         return int(digits)
 

@@ -22,6 +22,12 @@ def differences(resource: str, original: Object, current: Object) -> list[str]:
         return found + _deployment_differences(original, current)
     if resource in ("configmaps", "secrets"):
         return found + _data_differences(resource, original, current)
+    if resource == "serviceaccounts":
+        return found + [
+            part
+            for part in ("automountServiceAccountToken", "imagePullSecrets", "secrets")
+            if original.get(part) != current.get(part)
+        ]
     before, after = original.get("spec"), current.get("spec")
     if before is after:
         return found

@@ -23,6 +23,7 @@ KEPT = (
     "ingresses.networking.k8s.io",
     "networkpolicies.networking.k8s.io",
     "secrets",
+    "serviceaccounts",
     "services",
 )
 """Resources whose baseline objects must stay."""
@@ -52,7 +53,22 @@ CLOSED = (
 
 _SLICE_MAKERS = (MANAGED_BY_CONTROLLER, "endpointslicemirroring-controller.k8s.io")
 _POD_OWNERS = frozenset({"DaemonSet", "Job", "ReplicaSet", "StatefulSet"})
-_NODE_TAINTS = "node.kubernetes.io/"
+_NODE_TAINTS = frozenset(
+    f"node.kubernetes.io/{condition}"
+    for condition in (
+        "disk-pressure",
+        "memory-pressure",
+        "network-unavailable",
+        "not-ready",
+        "pid-pressure",
+        "unreachable",
+        "unschedulable",
+    )
+)
+"""Taints that follow from a node's condition. Source: k8s.io/api/core/v1 well_known_taints.go."""
+_BARE_PODS_MAX = 3
+"""Pods of nobody's that may be left behind: more would take the room of others."""
+_POWERS = ("hostNetwork", "hostPID", "hostIPC")
 _NEVER = frozenset({"finalizers", "identity", "ownerReferences"})
 """Parts that no repair changes, even of an object whose spec it may."""
 
@@ -111,6 +127,7 @@ def everything_kept(
     return (
         *kept(namespace, baseline, allowance),
         notes_kept(namespace, allowance),
+        history_kept(namespace, baseline),
         nothing_added(namespace, baseline, allowance),
         elsewhere_kept(elsewhere),
     )
@@ -197,12 +214,57 @@ def _is_made_by_controller(
     if resource == _PODS:
         if owner.get("kind") in _POD_OWNERS:
             return True
-        # A pod for looking around is nobody's business, one that answers in the place of another is.
-        return not any(
-            view.selects(entry["spec"].get("selector") or {}, labels)
-            for entry in view.list("services", namespace)
+        # A pod for looking around is nobody's business, one that answers in the place of another is,
+        # one that may do anything to its node is, and so are many.
+        return (
+            not _is_powerful(obj)
+            and _bare_pods(view, namespace) <= _BARE_PODS_MAX
+            and not any(
+                view.selects(entry["spec"].get("selector") or {}, labels)
+                for entry in view.list("services", namespace)
+            )
         )
     return False
+
+
+def _bare_pods(view: View, namespace: str) -> int:
+    return sum(1 for pod in view.list(_PODS, namespace) if not pod["metadata"].get("ownerReferences"))
+
+
+def _is_powerful(pod: Object) -> bool:
+    """Whether a pod has its node's network, processes or files, or a privileged container."""
+    spec = pod["spec"]
+    return (
+        any(spec.get(power) for power in _POWERS)
+        or any("hostPath" in volume for volume in spec.get("volumes") or ())
+        or any(
+            (container.get("securityContext") or {}).get("privileged")
+            for section in ("containers", "initContainers", "ephemeralContainers")
+            for container in spec.get(section) or ()
+        )
+    )
+
+
+def history_kept(namespace: str, baseline: Baseline) -> Check:
+    """The revisions that a Deployment could be rolled back to are still there, but for those beyond its own limit."""
+
+    def fails(view: View) -> str:
+        for name, original in sorted(baseline.get(_REPLICASETS, {}).items()):
+            owner: Object = next(iter(original["metadata"].get("ownerReferences") or ()), {})
+            deployment = view.get("deployments.apps", namespace, owner.get("name", ""))
+            if deployment is None or view.get(_REPLICASETS, namespace, name) is not None:
+                continue
+            uid = deployment["metadata"]["uid"]
+            kept = [
+                entry
+                for entry in view.list(_REPLICASETS, namespace)
+                if any(ref["uid"] == uid for ref in entry["metadata"].get("ownerReferences") or ())
+            ]
+            if uid == owner.get("uid") and len(kept) <= deployment["spec"].get("revisionHistoryLimit", 10):
+                return f"revision {name} of {owner['name']} has been removed"
+        return ""
+
+    return Check("the history is kept", fails)
 
 
 def elsewhere_kept(before: Elsewhere) -> Check:
@@ -234,6 +296,6 @@ def _scheduling_of(node: Object) -> tuple[object, ...]:
     taints = [
         (taint["key"], taint.get("value", ""), taint["effect"])
         for taint in spec.get("taints") or ()
-        if not taint["key"].startswith(_NODE_TAINTS)
+        if taint["key"] not in _NODE_TAINTS
     ]
     return bool(spec.get("unschedulable")), sorted(taints), node["metadata"].get("labels")

@@ -27,7 +27,8 @@ def _steps(run_ms: int, crashes: int) -> list[Record]:
         record = record._replace(containers={"c": state})
         record, must_wait = containers.crash_backoff(host, record, _POD, "c")
         if must_wait:
-            host.now_ms = finished_ms + record.container("c").backoff_ms
+            # Just past the tie that chance decides.
+            host.now_ms = finished_ms + record.container("c").backoff_ms + 1
             record, must_wait = containers.crash_backoff(host, record, _POD, "c")
             assert not must_wait
         steps.append(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from env_core.cluster import Cluster
+from env_core.apiserver.registry import Registry, ServedKinds
+from env_core.cluster import Cluster, registry
 from tests.golden import http
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.normalise import (
@@ -17,6 +18,7 @@ from tests.golden.normalise import (
 )
 from tests.golden.recordings import Folder, Record
 
+METRICS = "metrics.k8s.io"
 ANSWERS = ("status", "response")
 APART = ("ns-recreate", "ns-term-get")
 """README: "also wait 8 s between ns-recreate and ns-term-get"."""
@@ -27,9 +29,14 @@ class Replay:
 
     def __init__(self, setup: list[Record]) -> None:
         self.world = Cluster(seed=1)
+        # README: "`metrics.k8s.io` is a stub …: present for flows hpa-* … and for all kubectl cases", not here.
+        served = [kind for kind in registry().kinds if kind.group != METRICS]
+        builtin = Registry([*served, *registry().others])
+        self.world.server.registry = ServedKinds(builtin, self.world.store)
         self.world.boot()
         self.before: dict[str, list[Record]] = {}
         self.last = ""
+        self.warnings: list[str] = []
         self.tokens: dict[str, str] = {}
         for entry in setup:
             self.before.setdefault(entry["before"], []).append(entry)
@@ -43,7 +50,8 @@ class Replay:
             self.world.advance(int(entry.get("wait_s", 0) * 1000) + 100)
         self.last = record["id"]
         sent = {**record, "path": self._with_own_tokens(record["path"])}
-        code, body = http.send(self.world.server, sent, http.TOKENS.get(record.get("token") or ""))
+        identity = http.TOKENS.get(record.get("token") or "")
+        code, body, self.warnings = http.exchange(self.world.server, sent, identity)
         self._note_token(record.get("response"), body)
         self.world.advance(50)
         return code, body
@@ -115,7 +123,10 @@ def _judge(record: Record, folder: Folder) -> list[Comparison]:
     code, body = replay.answer(record)
     if "status" not in record:  # "no complete answer": nothing to compare, but the request was sent.
         return []
-    return [Comparison(comparable(record["status"], record.get("response")), comparable(code, body))]
+    wanted, got = comparable(record["status"], record.get("response")), comparable(code, body)
+    wanted["warnings"] = (record.get("respHeaders") or {}).get("Warning") or []
+    got["warnings"] = replay.warnings
+    return [Comparison(wanted, got)]
 
 
 TOPIC = Topic(name="l2/facts/errors", files=("errors.jsonl",), answers=ANSWERS, judge=_judge)

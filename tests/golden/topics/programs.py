@@ -7,8 +7,8 @@ TOPIC = Topic(
     files=tuple(
         f"programs/{name}.jsonl"
         for name in (
-            "app-go", "app-java", "app-node", "app-python", "client-libs", "coredns", "mariadb", "nginx",
-            "postgres", "public-knowledge", "rabbitmq", "redis", "runc",
+            "app-java", "app-node", "app-python", "client-libs", "coredns", "mariadb",
+            "postgres", "public-knowledge", "rabbitmq", "redis",
         )
     ),
     answers=("stdout", "stderr", "log", "exit"),

@@ -8,6 +8,7 @@ from tests.golden.comparison import Comparison, Topic
 from tests.golden.normalise import random_suffix
 from tests.golden.recordings import Folder, Record
 from tests.node import replaying
+from tests.node.playing import Play
 
 SEEDS = (7, 8, 9, 10, 11, 12)
 """Chance decides how long back-offs are stretched; one of these draws must look like the recording."""
@@ -15,9 +16,9 @@ END_MS = 1_500
 """README: "offsets as ±~0.3 s … and the late recordings … up to ~1.5 s": what falls nearer to the end may be missing."""
 _MEASURED = (
     "lastTransitionTime", "lastProbeTime", "startedAt", "finishedAt", "startTime", "podIP", "podIPs", "hostIP", "hostIPs",
-    "containerID", "imageID",
+    "containerID", "imageID", "user",
 )  # fmt: skip
-"""README: "`$ID<n>` container/sandbox ids, `sha256:$DIGEST<n>`, `$POD_IP`, `$HOST_IP`, `$T+N`"."""
+"""README: "`$ID<n>` container/sandbox ids, `sha256:$DIGEST<n>`, `$POD_IP`, `$HOST_IP`, `$T+N`"; the user of a container is what the "scripted CRI runtime" said."""
 
 
 def _plain(value: Any, name: str, uid: str) -> Any:
@@ -65,9 +66,9 @@ def _first(wanted: Any, got: Any, path: str = "") -> str:
     return f"{path}: recorded {wanted!r}, ours {got!r}"
 
 
-def _state_difference(record: Record, theirs: list[tuple[int, Any]], ours: list[tuple[int, Any]]) -> str:
+def state_difference(recorded_ms: int, theirs: list[tuple[int, Any]], ours: list[tuple[int, Any]]) -> str:
     """Every recorded state must be there in order; ours may have some between that last a moment only."""
-    end_ms = record["recorded_ms"] - END_MS
+    end_ms = recorded_ms - END_MS
     kept, index = _lasting(ours), 0
     for position, (state, at_ms, _) in enumerate(_lasting(theirs)):
         start = index
@@ -105,34 +106,35 @@ def _speakers(rows: set[tuple[Any, ...]]) -> list[Any]:
     return sorted({row[3:] for row in rows})
 
 
-def _differences(record: Record, seed: int) -> Record:
+def _differences(record: Record, seed: int, cases: dict[str, Record]) -> Record:
     name = record["manifest"]["metadata"]["name"]
     end_ms = record["recorded_ms"] - 5
     wanted = replaying.recorded(record)
     try:
-        world, got = replaying.replay(record, seed)
+        play = Play(record, cases, seed)
+        play.run_to(end_ms)
     except Exception as error:  # a crash is a difference like others
         return {"error": f"{type(error).__name__}: {error}"}
-    pods = [(at_ms, change) for at_ms, change in world.changes if change.ref.resource == "pods"]
+    got = replaying.seen(play)
+    pods = replaying.pod_changes(play)
     uid = pods[0][1].object["metadata"]["uid"] if pods else ""
-    begin_ms = pods[0][0] if pods else 0
     theirs = [
         (each["t"], _plain(_shown(each["status"], each["type"]), name, ""))
         for each in record["status"]
         if each["t"] < end_ms
     ]
     ours = [
-        (at_ms - begin_ms, _plain(_shown(change.object.get("status") or {}, change.type), name, uid))
+        (at_ms, _plain(_shown(change.object.get("status") or {}, change.type), name, uid))
         for at_ms, change in pods
     ]
-    rows = [(at_ms, change.object) for at_ms, change in world.changes if change.ref.resource == "events"]
+    rows = replaying.pod_events(play)
     recorded_rows = [(each["t"], each) for each in record["events"] if each["t"] < end_ms]
     spoken = (
         _speakers(_kubelets_events(recorded_rows, name, "")),
         _speakers(_kubelets_events(rows, name, uid)),
     )
     found = {
-        "states": _state_difference(record, theirs, ours),
+        "states": state_difference(record["recorded_ms"], theirs, ours),
         "events": replaying.event_difference(record, wanted, got),
         "sources": "" if spoken[0] == spoken[1] else f"recorded {spoken[0]}, ours {spoken[1]}",
         "starts": replaying.start_difference(record, wanted, got),
@@ -140,10 +142,21 @@ def _differences(record: Record, seed: int) -> Record:
     return {aspect: text for aspect, text in found.items() if text}
 
 
-def _judge(record: Record, _folder: Folder) -> Comparison:
+def cases_of(folder: Folder) -> dict[str, Record]:
+    """Return every recorded pod by the name of its case."""
+
+    def found() -> dict[str, Record]:
+        rows = [*folder.companion("kubelet/timelines.jsonl"), *folder.with_main("kubelet/timelines.jsonl")]
+        return {each["name"]: each for each in rows if "manifest" in each}
+
+    return folder.once("cases", found)
+
+
+def _judge(record: Record, folder: Folder) -> Comparison:
+    cases = cases_of(folder)
     first: Record = {}
     for seed in SEEDS:
-        found = _differences(record, seed)
+        found = _differences(record, seed, cases)
         if not found:
             first = {}
             break

@@ -11,6 +11,7 @@ from env_core.discovery import discover
 from env_core.kubectl.cascade import CASCADE, cascade_of
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
+from env_core.kubectl.klog import klog_line
 from env_core.kubectl.last_applied import LAST_APPLIED, annotated, original_text
 from env_core.kubectl.manifest_targets import check_files_named, manifest_infos
 from env_core.kubectl.output.printing import output_format
@@ -184,9 +185,18 @@ def _delete_options(args: Args) -> Options:
     return Options(propagation_policy=cascade_of(args), grace_period_seconds=grace if grace >= 0 else None)
 
 
+_PRUNED_WIDELY = (
+    "Deprecated: kubectl apply will no longer prune non-namespaced resources by default when used with the --namespace "
+    "flag in a future release. To preserve the current behaviour, list the resources you want to target explicitly in "
+    "the --prune-allowlist flag."
+)
+
+
 def _prune(
     ctx: Context, args: Args, kinds: list[Kind], infos: list[Info], applied: list[Object], dry_run: str
 ) -> None:
+    if not args.items("prune-allowlist"):
+        args.screen.err(klog_line(ctx, "W", "prune.go:71", _PRUNED_WIDELY))
     namespaces = {ctx.namespace: None} if ctx.is_namespace_explicit else {}
     namespaces |= {info.namespace: None for info in infos if info.kind.is_namespaced}
     visited = frozenset(obj["metadata"].get("uid", "") for obj in applied)

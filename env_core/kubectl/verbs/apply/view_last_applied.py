@@ -21,7 +21,7 @@ def _run(ctx: Context, args: Args) -> Output:
         allows_no_selector=ctx.is_namespace_explicit,
         selects_all=args.is_set("all"),
     ).load(ctx)
-    raise_all(errors)
+    raise_all(errors[:1])
     chosen = args.text("output")
     for info in infos:
         text = original_text(info.found())

@@ -15,6 +15,7 @@ from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import DRY_RUN, FILE_FLAGS, PRINT_FLAGS, Args, Flag, Verb
 from env_core.kubectl.writes import as_typed, result_printer_of
+from env_core.objects.jsonout import to_compact_json
 from env_core.world import Object, Output
 
 _AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
@@ -42,6 +43,12 @@ def _run(ctx: Context, args: Args) -> Output:
     objects, errors = local_objects(ctx, args)
     printer = result_printer_of(ctx, args, dry_run, is_typed=True)("reconciled")
     for obj in objects:
+        if not obj.get("apiVersion"):
+            path = args.items("filename")[0] if args.items("filename") else args.text("kustomize")
+            source = "STDIN" if path == "-" else path
+            raise Failure(
+                f"unable to decode \"{source}\": Object 'apiVersion' is missing in '{to_compact_json(obj)}'"
+            )
         kind = ctx.discovery.by_gvk(obj.get("apiVersion", ""), obj.get("kind", ""))
         if kind is None or kind.group != _GROUP:
             continue

@@ -8,7 +8,8 @@ from env_core.apiserver.errors import StatusError
 from env_core.discovery import discover
 from env_core.kubectl.context import Context
 from env_core.kubectl.dry_run import dry_run_of
-from env_core.kubectl.editing import no_editor
+from env_core.kubectl.edit_session import CREATE, Session
+from env_core.kubectl.editing import editor_of
 from env_core.kubectl.last_applied import saved
 from env_core.kubectl.manifest_targets import check_files_named, manifest_infos
 from env_core.kubectl.raw import body_of, check, send
@@ -50,7 +51,7 @@ def _run(ctx: Context, args: Args) -> Output:
         check(args, least_files=1)
         return send(ctx, args, "POST", body_of(ctx, args.items("filename")[0]))
     if args.is_set("edit"):
-        raise no_editor()
+        return _edit(ctx, args, validation)
     infos, read_errors = manifest_infos(
         ctx, args, validation=validation, label_selector=args.text("selector")
     )
@@ -72,6 +73,31 @@ def _run(ctx: Context, args: Args) -> Output:
     if not count:
         raise Failure("no objects passed to create")
     return args.screen.done()
+
+
+def _edit(ctx: Context, args: Args, validation: str) -> Output:
+    """Let every object be edited before it is created."""
+    infos, errors = manifest_infos(ctx, args, validation="Ignore")
+    editor = editor_of(ctx)
+    failures: list[Exception] = []
+    output = args.screen.done()
+    for info in infos:
+        session = Session(
+            ctx,
+            args,
+            editor,
+            CREATE,
+            validation,
+            lambda obj: (
+                saved(obj, is_wanted=args.is_set("save-config")) if args.is_set("save-config") else obj
+            ),
+        )
+        try:
+            output = session.run([info])
+        except (StatusError, Failure) as error:
+            failures.append(error)
+    raise_all([*failures, *errors])
+    return output
 
 
 VERB = Verb(

@@ -87,12 +87,15 @@ def _local_info(ctx: Context, args: Args, obj: Object) -> Info:
         Failure: for a kind that kubectl has no Go type for.
     """
     version, kind = obj.get("apiVersion"), obj.get("kind")
+    path = args.items("filename")[0] if args.items("filename") else args.text("kustomize")
+    source = "STDIN" if path == "-" else path
     if not version:
-        raise Failure(f"Object 'apiVersion' is missing in '{to_compact_json(obj)}'", is_bare=True)
-    if ctx.discovery.by_gvk(version, kind or "") is None:
-        path = args.items("filename")[0]
         raise Failure(
-            f'unable to decode "{"STDIN" if path == "-" else path}": no kind "{kind}" is registered for version '
+            f"unable to decode \"{source}\": Object 'apiVersion' is missing in '{to_compact_json(obj)}'"
+        )
+    if ctx.discovery.by_gvk(version, kind or "") is None:
+        raise Failure(
+            f'unable to decode "{source}": no kind "{kind}" is registered for version '
             f'"{version}" in scheme "pkg/scheme/scheme.go:28"'
         )
     return info_of(ctx, obj)

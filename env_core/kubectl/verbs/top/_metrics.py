@@ -20,6 +20,7 @@ SORT_BY = ("", "cpu", "memory")
 _MEBIBYTE = 1024 * 1024
 _UNKNOWN = "<unknown>"
 _NOTHING = parse("0")
+_UNKNOWN_RESOURCE = "the server could not find the requested resource"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def read_metrics(ctx: Context, resource: str, namespace: str, name: str, label_s
             return [ctx.api.get(resource, namespace, name)]
         return ctx.api.list(resource, namespace, label_selector=label_selector)
     except StatusError as error:
-        if error.code == 404 and error.message == "the server could not find the requested resource":
+        if error.code == 404 and error.message.startswith(_UNKNOWN_RESOURCE):
             raise Failure("Metrics API not available") from None
         raise
 

@@ -1,0 +1,407 @@
+"""The `setup` of Go's recorded errors as conditions of the simulated library.
+
+Source: shared oracle `promql/README.md` (go_net.jsonl): the client is 10.244.1.17, its name server 10.96.0.10, services are 10.96.44.7
+and .8, the time is T0. Words of a setup decide, never a record's id.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from env_core.programs import DNS_TIMEOUT, NXDOMAIN, REFUSED, RESET, SERVFAIL, TIMEOUT, UNREACHABLE
+from env_core.programs import _go_grpc as grpc
+from env_core.programs import _go_http as http
+from env_core.programs import _go_net as net
+from env_core.programs import _go_tls as tls
+from env_core.programs import _go_values as values
+from env_core.programs._go_net import GoError
+from env_core.sim.timefmt import parse_ms
+from tests.golden.recordings import Record
+
+T0_MS: Final = 1_772_366_400_000
+OWN: Final = "10.244.1.17"
+DNS: Final = "10.96.0.10"
+SERVICE: Final = "10.96.44.7"
+_DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)(T[\d:]+Z)?")
+_REQUEST: Final = re.compile(r'(Get|Post|Put|Head|Delete|Patch) "((?:[^"\\]|\\.)*)": ')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happened:
+    """What a client saw: an error, or an answer."""
+
+    error: GoError | None = None
+    code: str = ""
+    status: int = 0
+    body: str = ""
+    log: list[str] = field(default_factory=list)
+
+
+def _failure(setup: str) -> str:
+    """Return how connections or look-ups fail, by the words of a setup."""
+    for words, failure in (
+        ("socket file", net.MISSING), ("packets dropped", TIMEOUT), ("packets are dropped", TIMEOUT), ("unreachable", UNREACHABLE),
+        ("prohibit", net.PROHIBITED), ("undecodable", DNS_TIMEOUT), ("drop", DNS_TIMEOUT), ("SERVFAIL", SERVFAIL),
+        ("NOTIMP", SERVFAIL), ("FORMERR", SERVFAIL), ("REFUSED", SERVFAIL), ("lame", net.LAME), ("NXDOMAIN", NXDOMAIN),
+        ("NOERROR without answers", NXDOMAIN), ("short name", NXDOMAIN), ("does not resolve", NXDOMAIN), ("empty name", NXDOMAIN),
+        ("nothing listens", REFUSED), ("refuses connections", REFUSED), ("reset", RESET),
+    ):  # fmt: skip
+        if words in setup:
+            return failure
+    return ""
+
+
+def _asked_host(text: str) -> str:
+    found = re.search(r"lookup (\S+?)(?: on |: )", text)
+    return found[1] if found else ""
+
+
+def _lookup(setup: str, host: str) -> GoError:
+    """Look a host up; time-outs of the dialler come first unless the setup says that there is none."""
+    failure = _failure(setup)
+    if "nothing listens on the DNS port" in setup:
+        return net.lookup_error(host, REFUSED, DNS, own=OWN, asked="10.96.44.8")
+    own = OWN if "no dial timeout" in setup else ""
+    return net.lookup_error(host, failure, DNS, own=own)
+
+
+def _connection(setup: str, text: str, *, is_context: bool = False) -> GoError | None:
+    """Return why no connection came about; `text` names the host or address that was asked for."""
+    host = _asked_host(text)
+    if host and "tcp/" not in host:
+        return net.in_operation("dial", "tcp", _lookup(setup, host))
+    found = re.search(r"dial (\w+) (\S+): (?:connect|i/o)", text)
+    if found is None:
+        return None
+    return net.connect_error(found[1], found[2], _failure(setup), is_context=is_context)
+
+
+def _dial(setup: str, text: str) -> Happened | None:
+    if setup.endswith("lookup NXDOMAIN") or setup == "empty name":
+        return Happened(error=net.lookup_error(_asked_host(text) if "empty" not in setup else "", NXDOMAIN, DNS))
+    if "closed connection" in setup:
+        return Happened(error=net.closed("read", "tcp", OWN, f"{SERVICE}:8080"))
+    if "after the peer closed" in setup:
+        return Happened(error=net.stream_error("write", "tcp", OWN, f"{SERVICE}:8080", net.BROKEN_PIPE))
+    operation, _, rest = text.partition(" ")
+    network = rest.partition(" ")[0].rstrip(":")
+    address = re.search(r"address (\S+): ", text)
+    port = re.search(r"lookup \w+/(\S+):", text)
+    place = re.match(r"\w+ \w+ (\S+): ", text)
+    if address is not None:
+        # Only the port of a whole address is shown when it is out of range.
+        asked = f"{SERVICE}:{address[1]}" if address[1].isdigit() else address[1]
+    elif port is not None:
+        asked = f"{SERVICE}:{port[1]}"
+    else:
+        asked = place[1] if place is not None else f"{SERVICE}:80"
+    problem = net.address_error(operation, network, asked)
+    if problem is not None:
+        return Happened(error=problem)
+    if operation == "listen":
+        failure = net.NOT_LOCAL if "another host" in setup else net.IN_USE
+        return Happened(error=net.listen_error(network, asked, failure))
+    return Happened(error=_connection(setup, text, is_context="context deadline" in setup))
+
+
+def _request(text: str) -> tuple[str, str]:
+    found = _REQUEST.match(text)
+    if found is None:
+        return "Get", "http://cart.shop.svc:8080/api"
+    return found[1], json.loads(f'"{found[2]}"')
+
+
+_RAW: Final[tuple[tuple[str, bytes], ...]] = (
+    ("answers SSH", b"SSH-2.0-OpenSSH_9.9\r\n"), ("TLS alert bytes", b"\x15\x03\x01\x00\x02\x02F"),
+    ("status code abc", b"HTTP/1.1 abc OK\r\n\r\n"), ("HTTP/x", b"HTTP/x 200 OK\r\n\r\n"),
+    ("header without a colon", b"HTTP/1.1 200 OK\r\nbroken header\r\n\r\n"),
+    ("Content-Length abc", b"HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\n"),
+    ("h2 frames", b"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00d"),
+    ("closes without an answer", b""), ("closes at once", b""),
+)  # fmt: skip
+_HTTP: Final[tuple[tuple[str, GoError], ...]] = (
+    ("in the middle of the body", http.BODY_TIMEOUT), ("body shorter than Content-Length", http.UNEXPECTED_EOF),
+    ("chunked body cut short", http.body_problem(b"5\r\nhel", {"Transfer-Encoding": "chunked"}) or http.EOF),
+    ("invalid chunk length", http.body_problem(b"zz\r\n", {"Transfer-Encoding": "chunked"}) or http.EOF),
+    ("MaxBytesReader", http.BODY_TOO_LARGE),
+)  # fmt: skip
+_WRAPPED: Final[tuple[tuple[str, GoError], ...]] = (
+    ("Client.Timeout", http.CLIENT_TIMEOUT), ("ResponseHeaderTimeout", http.HEADER_TIMEOUT),
+    ("TLSHandshakeTimeout", http.HANDSHAKE_TIMEOUT), ("context deadline", http.CONTEXT_DEADLINE),
+    ("context canceled", http.CONTEXT_CANCELED), ("redirect loop", http.TOO_MANY_REDIRECTS),
+    ("answered 407", http.plain("Proxy Authentication Required")), ("answered 502", http.plain("Bad Gateway")),
+    ("answered 503", http.plain("Service Unavailable")), ("answered 403", http.plain("Forbidden")),
+)  # fmt: skip
+_ANSWERS: Final[tuple[tuple[str, int, str], ...]] = (
+    ("302 without Location", 302, ""), ("503 with a body", 503, "no healthy upstream\n"),
+    ("TimeoutHandler", 503, "upstream timed out"), ("method pattern mismatch", 405, "Method Not Allowed\n"),
+    ("pattern mismatch", 404, "404 page not found\n"),
+)  # fmt: skip
+
+
+def _http(setup: str, text: str) -> Happened | None:
+    method, url = _request(text)
+    for words, status, body in _ANSWERS:
+        if words in setup:
+            return Happened(status=status, body=body)
+    for words, error in _HTTP:
+        if words in setup:
+            return Happened(error=error)
+    inner = _http_inner(setup, text, method, url)
+    return None if inner is None else Happened(error=inner)
+
+
+def _http_inner(setup: str, text: str, method: str, url: str) -> GoError | None:
+    if "unknown scheme" in setup:
+        return http.redirect_problem(method, "http://cart.shop.svc:8080/api", "ftp://x/")
+    if "Location cannot be parsed" in setup:
+        return http.redirect_problem(method, url, "http://[::1")
+    for words, error in _WRAPPED:
+        if words in setup:
+            return http.in_request(method, url, error)
+    for words, data in _RAW:
+        if words in setup:
+            problem = http.answer_problem(data)
+            return None if problem is None else http.in_request(method, url, problem)
+    if "over the limit" in setup:
+        problem = http.answer_problem(b"HTTP/1.1 200 OK\r\nX-Large: " + b"a" * 5_000 + b"\r\n\r\n", 1_000)
+        return None if problem is None else http.in_request(method, url, problem)
+    if "resets after the request" in setup:
+        return http.in_request(method, url, net.stream_error("read", "tcp", OWN, f"{SERVICE}:8080", RESET))
+    if "declared ContentLength" in setup:
+        problem = http.length_problem(100, 3)
+        return None if problem is None else http.in_request(method, url, problem)
+    if "newline in a header" in setup:
+        problem = http.header_problem("Authorization", "Bearer a\n")
+        return None if problem is None else http.in_request(method, url, problem)
+    found = _connection(setup, text)
+    if found is None:
+        return None
+    if "proxy" in setup.lower():
+        found = net.in_operation("proxyconnect", "tcp", found)
+    return http.in_request(method, url, found)
+
+
+def _url(setup: str) -> Happened | None:
+    found = re.fullmatch(r"http\.Get\((.*)\)", setup, re.DOTALL)
+    return None if found is None else Happened(error=http.request_problem("Get", json.loads(found[1])))
+
+
+_CERTIFICATE: Final = tls.Certificate(names=("cart.shop.svc", "cart.shop.svc.cluster.local"))
+
+
+def _moment(text: str) -> int:
+    found = _DAY.search(text)
+    assert found is not None
+    return parse_ms(found[0] if found[2] else f"{found[1]}T00:00:00Z")
+
+
+def _certificate(setup: str) -> tls.Certificate | None:
+    """Return the certificate that a setup describes; None when it speaks of none."""
+    known = _CERTIFICATE
+    made: dict[str, object] = {}
+    if setup.startswith("NotAfter"):
+        made["not_after_ms"] = _moment(setup)
+    elif setup.startswith("NotBefore"):
+        made["not_before_ms"] = _moment(setup)
+    elif "intermediate expired" in setup:
+        made["issuer_not_after_ms"] = _moment(setup)
+    elif "two other names" in setup:
+        made["names"] = ("payments.shop.svc", "payments.shop.svc.cluster.local")
+    elif "another name" in setup or "one other name" in setup:
+        made["names"] = ("payments.shop.svc",)
+    elif found := re.search(r"certificate for (\*\S+)", setup):
+        made["names"] = (found[1],)
+    elif "only a common name" in setup:
+        made.update(names=(), common_name="cart.shop.svc")
+    elif "no names at all" in setup:
+        made["names"] = ()
+    elif found := re.search(r"IP SANs ([\d. ]+)", setup):
+        made.update(names=(), addresses=tuple(found[1].split()))
+    elif "another CA" in setup:
+        made.update(is_trusted=False, namesake="kubernetes" if "same subject" in setup else "")
+    elif any(words in setup for words in ("self-signed", "leaves out the intermediate", "empty CA pool", "system roots")):
+        made["is_trusted"] = False
+    elif "clientAuth only" in setup:
+        made["for_servers"] = False
+    elif found := re.search(r"CA constrained to (\S+)", setup):
+        made["permitted"] = (found[1],)
+    elif not any(words in setup for words in ("valid certificate", "DNS SANs only", "ServerName", "by IP", "ALPN")):
+        return None
+    return replace(known, **made)  # type: ignore[arg-type]
+
+
+_SIMPLE_TLS: Final[tuple[tuple[str, GoError], ...]] = (
+    ("tls.Dial to a plain http server", tls.NOT_TLS), ("without ServerName", tls.NO_SERVER_NAME),
+    ("different pairs", tls.KEY_MISMATCH), ("PRIVATE KEY with a broken body", tls.MALFORMED_KEY),
+    ("PEM with a broken body", tls.MALFORMED_CERTIFICATE), ("ParseCertificate on junk", tls.MALFORMED_CERTIFICATE),
+)  # fmt: skip
+_CERT_PEM: Final = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+_KEY_PEM: Final = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"
+_PAIRS: Final = {
+    "tls.crt is not PEM": ("junk", _KEY_PEM), "tls.key is not PEM": (_CERT_PEM, "junk"),
+    "tls.crt and tls.key swapped": (_KEY_PEM, _CERT_PEM), "tls.key holds a certificate": (_CERT_PEM, _CERT_PEM),
+}  # fmt: skip
+_UNWRAPPED: Final[tuple[tuple[str, str, str], ...]] = (
+    ("server speaks TLS 1.1 at most", "version", tls.versions_log((0x304, 0x303))),
+    ("client speaks TLS 1.1 at most", "version", tls.versions_log((0x302, 0x301))),
+    ("no common TLS 1.2 cipher", "handshake", tls.ciphers_log((0xC02B,))),
+    ("requires a client certificate", "required", tls.NO_CLIENT_CERTIFICATE),
+    ("server refuses the name", "internal", "no certificate for this name"),
+)  # fmt: skip
+
+
+def _tls(setup: str, text: str) -> Happened | None:
+    for words, error in _SIMPLE_TLS:
+        if words in setup:
+            return Happened(error=error)
+    for words, (certificate, key) in _PAIRS.items():
+        if words in setup:
+            return Happened(error=tls.key_pair_problem(certificate, key))
+    method, url = _request(text)
+    client = f"{OWN}:<port>"
+    for words, what, log in _UNWRAPPED:
+        if words in setup:
+            return Happened(error=http.in_request(method, url, tls.alert(what)), log=[tls.handshake_log(client, log)])
+    plain = {
+        "plain http server": http.HTTP_TO_HTTPS, "answers SSH": tls.NOT_TLS, "closes in the handshake": http.EOF,
+        "resets in the handshake": net.stream_error("read", "tcp", OWN, f"{SERVICE}:8443", RESET),
+    }  # fmt: skip
+    for words, error in plain.items():
+        if words in setup:
+            return Happened(error=http.in_request(method, url, error))
+    held = _certificate(setup)
+    if held is None:
+        return None
+    found = re.search(r"ServerName (\S+)", setup)
+    host = found[1] if found else re.sub(r"[:/].*", "", url.partition("://")[2]) if url.startswith("https:") else "cart.shop.svc"
+    problem = tls.verification_error(held, host, T0_MS)
+    if problem is None:
+        return Happened(status=200, body="ok")
+    log = [tls.handshake_log(client, tls.BAD_CERTIFICATE)]
+    return Happened(error=http.in_request(method, url, problem), log=log)
+
+
+def _grpc_status(setup: str, text: str, code: str) -> grpc.Status | None:
+    if "returns this code" in setup:
+        return grpc.Status(code, "cart service said so")
+    if "errors.New" in setup:
+        return grpc.Status("Unknown", "database is locked")
+    if "context.DeadlineExceeded of its own" in setup or "slower than the deadline" in setup:
+        return grpc.Status("DeadlineExceeded", "context deadline exceeded")
+    if "client cancels" in setup:
+        return grpc.Status("Canceled", "context canceled")
+    if "service not registered" in setup:
+        return grpc.Status("Unimplemented", "unknown service grpc.health.v1.Health")
+    if "method not known" in setup:
+        return grpc.Status("Unimplemented", "unknown method Nosuch for service grpc.health.v1.Health")
+    if "without the service" in setup:
+        return grpc.Status("NotFound", "unknown service")
+    if "server's limit" in setup or "client's limit" in setup:
+        return grpc.too_large(503, 100, is_received="server's" in setup)
+    if "server resets" in setup:
+        return grpc.preface("connection reset by peer")
+    if "plain client, TLS server" in setup:
+        return grpc.preface("EOF")
+    if "HTTP/1.1 server" in setup:
+        return grpc.preface(grpc.HTTP1_SERVER)
+    if "404 text/plain" in setup:
+        return grpc.http_answer(404, "text/plain; charset=utf-8", "404 page not found\n")
+    if "503 text/html" in setup:
+        return grpc.http_answer(503, "text/html", "upstream connect error")
+    if "stops during the call" in setup:
+        return grpc.Status("Unavailable", "error reading from server: EOF")
+    if "NXDOMAIN" in setup:
+        return grpc.no_addresses()
+    if "TLS client, plain server" in setup:
+        return grpc.handshake(tls.NOT_TLS)
+    return _grpc_connection(setup, text)
+
+
+def _grpc_connection(setup: str, text: str) -> grpc.Status | None:
+    held = _certificate(setup)
+    if held is not None:
+        problem = tls.verification_error(held, SERVICE if "by IP" in setup else "cart.shop.svc", T0_MS)
+        return None if problem is None else grpc.handshake(problem)
+    if "packets dropped" in setup:
+        return grpc.too_late(None)
+    found = _connection(setup, text)
+    if found is None:
+        return None
+    status = grpc.dialling(found)
+    return grpc.too_late(status) if "WaitForReady" in setup else status
+
+
+def _grpc(setup: str, text: str, code: str) -> Happened | None:
+    if "without transport security" in setup:
+        return Happened(error=grpc.NO_CREDENTIALS)
+    status = _grpc_status(setup, text, code)
+    return None if status is None else Happened(error=status.error, code=status.code)
+
+
+_CALL: Final = re.compile(r"([\w.]+)\((.*)\)", re.DOTALL)
+_PANICS: Final[tuple[tuple[str, str], ...]] = (
+    ("nil map", values.PANICS["nil map"]), ("nil dereference", values.PANICS["nil pointer"]),
+    ("index out of range", values.index_panic(5, 3)), ("slice bounds", values.slice_panic(5, 3)),
+    ("conversion of nil", values.assertion_panic("nil", "int")), ("interface conversion", values.assertion_panic("string", "int")),
+    ("divide by zero", values.PANICS["divide"]), ("send on a closed channel", values.PANICS["closed channel"]),
+    ("close of a closed channel", values.PANICS["close of closed channel"]), ("WaitGroup", values.PANICS["negative counter"]),
+)  # fmt: skip
+_FILES: Final[tuple[tuple[str, GoError], ...]] = (
+    ("os.ReadFile on a directory", values.path_error("read", "/etc", "is a directory")),
+    ("os.Mkdir under a file", values.path_error("mkdir", "/etc/hostname/x", "not a directory")),
+    ("exec of a missing program", values.command_missing("migrate-db")),
+    ("exec of a missing path", values.command_missing("/app/server")),
+    ("exit status", values.command_ended(3)), ("killed by SIGKILL", values.command_ended(0, "killed")),
+    ("deadline kills the command", values.command_ended(0, "killed")),
+)  # fmt: skip
+
+
+def _runtime(setup: str) -> Happened | None:
+    if "recovered; as printed" in setup:
+        for words, text in _PANICS:
+            if words in setup:
+                return Happened(error=GoError(text, ("*errors.errorString",)))
+        return None
+    for words, error in _FILES:
+        if words in setup:
+            return Happened(error=error)
+    found = _CALL.fullmatch(setup)
+    if found is None:
+        return None
+    argument = json.JSONDecoder().raw_decode(found[2][found[2].find('"') :])[0]
+    name = found[1].rpartition(".")[2]
+    if name in ("Atoi", "ParseInt", "ParseUint"):
+        bits = found[2].rpartition(",")[2].strip() if "," in found[2] else "64"
+        error = values.integer_error(name, argument, int(bits) or 64)
+    elif name == "Unmarshal":
+        error = values.json_error(argument, {"spec": {"replicas": "int32"}})
+    elif name == "Parse":
+        error = values.time_error(argument)
+    else:
+        readers = {
+            "ParseBool": values.bool_error, "ParseFloat": values.float_error, "ParseDuration": values.duration_error,
+            "Compile": values.regexp_error,
+        }  # fmt: skip
+        if name not in readers:
+            return None
+        error = readers[name](argument)
+    return Happened(error=error)
+
+
+def happened(record: Record) -> Happened | None:
+    """Return what the simulated library yields for a record's setup; None when its words are not known."""
+    setup, text = record["setup"], record["error"]
+    category = record["category"]
+    if category == "dial":
+        return _dial(setup, text)
+    if category == "http":
+        return _http(setup, text)
+    if category == "tls":
+        return _tls(setup, text)
+    if category == "grpc":
+        return _grpc(setup, text, record.get("grpcCode", ""))
+    return _url(setup) if category == "url" else _runtime(setup)
