@@ -60,6 +60,11 @@ class Case:
         return f"-n {self.place.namespace} {self.place.resource.partition('.')[0].removesuffix('s')}/{self.place.name}"
 
     @property
+    def warnings(self) -> str:
+        """The command line that shows what went wrong with the broken workload lately."""
+        return f"kubectl -n {self.namespace} get events --field-selector type=Warning | grep {self.name}"
+
+    @property
     def entries(self) -> tuple[Entry, ...]:
         """The ways in that need the broken workload."""
         return self.base.entries_through(self.place.role)

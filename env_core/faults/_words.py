@@ -34,6 +34,15 @@ def has_ready_path(place: Workload) -> bool:
     return bool(place.ready_path)
 
 
+def has_compute_quota(base: Base, place: Workload) -> bool:
+    """Whether a quota on CPU or memory stands in the workload's namespace: then large pods are not even made."""
+    return any(
+        resource.rpartition(".")[2] in ("cpu", "memory")
+        for quota in base.cluster.store.list("resourcequotas", place.namespace)
+        for resource in quota["spec"].get("hard") or {}
+    )
+
+
 # Edits
 
 

@@ -47,7 +47,7 @@ FAMILY = Family(
             inject=_inject,
             symptoms=lambda case: (pods_wait(case, "ErrImagePull", "ImagePullBackOff"),),
             evidence=lambda case: (
-                Evidence(command=f"kubectl -n {case.namespace} get pods", shows="ImagePullBackOff"),
+                Evidence(command=case.warnings, shows="Failed to pull image"),
                 Evidence(
                     command=f"kubectl -n {case.namespace} get deployment {case.name} -o yaml",
                     shows=case.params["image"],

@@ -81,7 +81,7 @@ FAMILY = Family(
             inject=_inject,
             symptoms=lambda case: (pods_fail_to_start(case),),
             evidence=lambda case: (
-                Evidence(command=f"kubectl -n {case.namespace} describe pods", shows=case.params["command"]),
+                Evidence(command=case.warnings, shows=case.params["command"]),
                 Evidence(
                     command=f"kubectl -n {case.namespace} get deployment {case.name} -o yaml",
                     shows=case.params["command"],

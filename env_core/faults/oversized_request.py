@@ -10,6 +10,7 @@ from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fau
 from env_core.faults._words import (
     container_of,
     deployments,
+    has_compute_quota,
     owner_of,
     patch_container,
     pods_pend,
@@ -78,11 +79,7 @@ def _set(case: Case, resources: dict[str, dict[str, str]]) -> str:
 
 
 def _places(base: Base) -> tuple[str, ...]:
-    return tuple(
-        role
-        for role in deployments(base)
-        if base.workloads[role].working_set_bytes or not base.workloads[role].is_shared
-    )
+    return tuple(role for role in deployments(base) if not has_compute_quota(base, base.workloads[role]))
 
 
 def _zero(case: Case) -> str:
@@ -107,7 +104,7 @@ FAMILY = Family(
             symptoms=lambda case: (pods_pend(case),),
             evidence=lambda case: (
                 Evidence(
-                    command=f"kubectl -n {case.namespace} get events",
+                    command=case.warnings,
                     shows=f"Insufficient {case.params['resource']}",
                 ),
             ),

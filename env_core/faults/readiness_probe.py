@@ -14,7 +14,6 @@ from env_core.faults._words import (
     own_pods_answer,
     owner_of,
     patch_container,
-    rolled_out,
 )
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
@@ -106,7 +105,7 @@ FAMILY = Family(
                     shows=case.params["path"],
                 ),
             ),
-            repaired_when=lambda case: (probes_readiness(case), own_pods_answer(case), rolled_out(case)),
+            repaired_when=lambda case: (probes_readiness(case), own_pods_answer(case)),
             allowed=lambda case: (case.allow(case.container("readinessProbe")),),
             repairs=(
                 lambda case: (_probe(case, case.place.ready_path),),

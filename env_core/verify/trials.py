@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import Options
 from env_core.cluster import Cluster
+from env_core.objects import selectors
 from env_core.sim.timefmt import rfc3339
 
 _SOON = Options(grace_period_seconds=1)
-_WORKLOADS = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
+WORKLOADS = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,27 +24,39 @@ class Trial:
     act: Callable[[Cluster], None]
 
 
-def churn(namespaces: Sequence[str]) -> Trial:
-    """Return the trial that every pod of the namespaces is deleted, as an eviction storm would."""
+class Owner(NamedTuple):
+    """A workload."""
+
+    resource: str
+    namespace: str
+    name: str
+
+
+def churn(owners: Sequence[Owner]) -> Trial:
+    """Return the trial that every pod which a workload selects is deleted, as an eviction would."""
 
     def act(cluster: Cluster) -> None:
-        for namespace in namespaces:
-            for pod in cluster.store.list("pods", namespace):
-                _try(cluster, "delete", "pods", namespace, pod["metadata"]["name"])
+        for owner in owners:
+            found = cluster.store.get(*owner)
+            if found is None or "selector" not in found["spec"]:
+                continue
+            selector = selectors.from_object(found["spec"]["selector"])
+            for pod in cluster.store.list("pods", owner.namespace):
+                if selector.matches(pod["metadata"].get("labels") or {}):
+                    _try(cluster, "delete", "pods", owner.namespace, pod["metadata"]["name"])
 
     return Trial("churn", act)
 
 
-def roll(namespaces: Sequence[str]) -> Trial:
-    """Return the trial that every workload of the namespaces is rolled out anew."""
+def roll(owners: Sequence[Owner]) -> Trial:
+    """Return the trial that the workloads are rolled out anew."""
 
     def act(cluster: Cluster) -> None:
         stamp = {"kubectl.kubernetes.io/restartedAt": rfc3339(cluster.now_ms)}
         patch = {"spec": {"template": {"metadata": {"annotations": stamp}}}}
-        for namespace in namespaces:
-            for resource in _WORKLOADS:
-                for owner in cluster.store.list(resource, namespace):
-                    _try(cluster, "patch", resource, namespace, owner["metadata"]["name"], patch)
+        for owner in owners:
+            if owner.resource in WORKLOADS:
+                _try(cluster, "patch", *owner, patch)
 
     return Trial("roll", act)
 

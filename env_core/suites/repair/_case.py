@@ -14,12 +14,12 @@ from env_core.sim.rng import Streams
 from env_core.suites._model import ResetOptions, Task
 from env_core.suites.repair import levels, wording
 from env_core.suites.repair.levels import Variant
-from env_core.verify.changes import Snapshot, snapshot
+from env_core.verify.changes import Snapshot, changes, snapshot
 from env_core.verify.checks.entries import all_served
 from env_core.verify.harm import harm
 from env_core.verify.judging import Examination, Judgement, Outcome, judged
 from env_core.verify.scope import scope
-from env_core.verify.trials import churn, roll
+from env_core.verify.trials import WORKLOADS, Owner, churn, roll
 from env_core.verify.view import View
 
 TRIES_MAX = 6
@@ -41,21 +41,29 @@ class Incident:
     hint: str
     floors: list[Outcome] = field(default_factory=list)
 
-    def examination(self) -> Examination:
-        """Return what is asked of a repair."""
+    def examination(self, cluster: Cluster) -> Examination:
+        """Return what is asked of a repair: the broken workload, and those that were changed, must stand their trials."""
         case, fault = self.case, self.variant.fault
-        namespaces = case.base.namespaces
+        owners = {Owner(case.place.resource, case.place.namespace, case.place.name)}
+        owners |= {
+            Owner(*change[:3])
+            for change in changes(self.baseline, cluster)
+            if change.resource in WORKLOADS and change.namespace in case.base.namespaces
+        }
+        touched = tuple(sorted(owners))
         return Examination(
             health=(all_served(case.base.entries),),
             bounds=(scope(self.baseline, fault.allowed(case)),),
             goals=fault.repaired_when(case),
-            trials=(churn(namespaces), roll(namespaces), *fault.trials(case)),
+            trials=(churn(touched), roll(touched), *fault.trials(case)),
         )
 
     def judge(self, cluster: Cluster) -> Judgement:
         """Return the verdict on a world; nothing in it changes."""
         allowed = self.variant.fault.allowed(self.case)
-        return judged(cluster, self.examination(), harm=harm(cluster, ON_CALL.name, self.baseline, allowed))
+        return judged(
+            cluster, self.examination(cluster), harm=harm(cluster, ON_CALL.name, self.baseline, allowed)
+        )
 
     def untouched_outcome(self) -> Outcome:
         """Return what doing nothing comes to: the same for every rollout of the case."""
