@@ -25,7 +25,6 @@ from env_core.apiextensions.strategy import (
     Strategy,
     finalizer_warnings,
     keep_metadata,
-    new_finalizer_warnings,
 )
 from env_core.apiextensions.structural import compile_schema
 from env_core.apiserver.kind import ALL_VERBS, Kind, Scale, unchanged_update
@@ -123,7 +122,7 @@ def _kind(said: Object, version: Object, strategy: Strategy, *, is_preferred: bo
         validate_update=strategy.validate_update,
         validate_status=strategy.validate_status,
         warnings=finalizer_warnings,
-        update_warnings=new_finalizer_warnings,
+        update_warnings=strategy.update_warnings,
         field_labels=tuple(labels),
         columns=columns_of(version.get("additionalPrinterColumns")),
         deprecation=_deprecation(said, version),

@@ -64,8 +64,8 @@ class _Rules:
 
     def evaluate(
         self, expression: str, schema: Structural, value: Any, old: Any, *, is_old_optional: bool
-    ) -> Any:
-        """Return what an expression gives for a value of a schema as `self`.
+    ) -> tuple[Any, int]:
+        """Return what an expression gives for a value of a schema as `self`, and what that cost.
 
         Raises:
             RuleError: it cannot be compiled or evaluated.
@@ -78,10 +78,10 @@ class _Rules:
         bindings = {"self": _value(schema, value), "oldSelf": before}
         if is_old_optional:
             bindings["oldSelf"] = optional(before, is_set=old is not None)
-        result = program.evaluate(bindings)
-        if isinstance(result, CelError):
-            raise RuleError(result.message)
-        return result
+        outcome = program.counted(bindings)
+        if isinstance(outcome.value, CelError):
+            raise RuleError(outcome.value.message, outcome.cost)
+        return outcome.value, outcome.cost
 
 
 ENGINE: Final = _Rules()

@@ -13,7 +13,7 @@ from env_core.apiextensions.defaulting import default
 from env_core.apiextensions.embedded import coerce, embedded_problems, read_metadata
 from env_core.apiextensions.listtypes import list_problems
 from env_core.apiextensions.pruning import prune, prune_nulls
-from env_core.apiextensions.rules import RuleEngine, validate_rules
+from env_core.apiextensions.rules import RuleEngine, rule_warnings, validate_rules
 from env_core.apiextensions.structural import Structural
 from env_core.apiextensions.values import problems_of
 from env_core.apiserver.kind import Scale
@@ -115,6 +115,10 @@ class Strategy:
         if not list_problems(self.schema, old):
             found += list_problems(self.schema, new)
         return [*found, *self._rule_problems(found, new, old)]
+
+    def update_warnings(self, new: Object, old: Object) -> list[str]:
+        """Return warnings about a changed object: finalizers that were added, and rules that what stayed breaks."""
+        return [*new_finalizer_warnings(new, old), *rule_warnings(self.schema, new, old, self.engine)]
 
     def validate_status(self, new: Object, old: Object) -> list[Problem]:
         """Return what is wrong with a changed status."""

@@ -289,6 +289,23 @@ class Connector:
             return Connection(failure=REFUSED, address="127.0.0.1", port=80)
         return self._connect_backend(Source(namespace="", pod="", ip=OUTSIDE_ADDRESS), backend, "TCP")
 
+    def listening(self, source: Source) -> tuple[tuple[int, str], ...]:
+        """Return the open ports of a pod, in order, each with the name of the program behind it."""
+        pod = self._store.get("pods", source.namespace, source.pod) if source.pod else None
+        if pod is None:
+            return ()
+        now_ms = self._loop.now_ms
+        runs = [self._runtime.run(pod["metadata"]["uid"], each["name"]) for each in pod["spec"]["containers"]]
+        return tuple(
+            sorted(
+                (listener.port, run.container.argv[0].rpartition("/")[2])
+                for run in runs
+                if run is not None
+                for listener in run.launch.listeners
+                if run.is_running(now_ms) and now_ms - run.container.started_ms >= listener.after_ms
+            )
+        )
+
     def _listener(self, pod: Object | None, address: str, port: int, source_ip: str) -> Connection:
         if pod is None:
             return Connection(failure=UNREACHABLE, address=address, port=port)
@@ -298,12 +315,12 @@ class Connector:
         run = self._runtime.run
         for container in spec["containers"]:
             found = run(uid, container["name"])
-            if found is not None and _is_open(found, port, now_ms):
+            if found is not None and _is_open(found, port, now_ms, source_ip):
                 return Connection(address=address, port=port, run=found, pod=pod, source_ip=source_ip)
         for key in ("initContainers", "ephemeralContainers"):
             for container in spec.get(key) or ():
                 found = run(uid, container["name"])
-                if found is not None and _is_open(found, port, now_ms):
+                if found is not None and _is_open(found, port, now_ms, source_ip):
                     return Connection(address=address, port=port, run=found, pod=pod, source_ip=source_ip)
         return Connection(failure=REFUSED, address=address, port=port, pod=pod)
 
@@ -342,9 +359,9 @@ def _peer_of(source: Source) -> Peer:
     )
 
 
-def _is_open(run: Run, port: int, now_ms: int) -> bool:
+def _is_open(run: Run, port: int, now_ms: int, source_ip: str) -> bool:
     """Whether a run's process lives and accepts connections on a port."""
     for listener in run.launch.listeners:
-        if listener.port == port:
+        if listener.port == port and (not listener.is_local or source_ip.startswith("127.")):
             return run.is_running(now_ms) and now_ms - run.container.started_ms >= listener.after_ms
     return False

@@ -134,7 +134,7 @@ def result_printer_of(
         return lambda operation: Printer(lambda obj: names_text(obj, operation=operation + note))
     if is_typed and chosen.lower() in ("json", "kyaml"):
         keeps = args.has("show-managed-fields") and args.is_set("show-managed-fields")
-        write = to_ordered_json if chosen.lower() == "json" else _ordered_kyaml
+        write = to_ordered_json if chosen.lower() == "json" else ordered_kyaml
         printer = Printer(lambda obj: write(in_type_order(obj if keeps else without_managed_fields(obj))))
     else:
         printer = object_printer(ctx, args, formats=FORMATS)
@@ -150,7 +150,8 @@ class _RankedKey(str):
         return isinstance(other, _RankedKey) and self.rank < other.rank
 
 
-def _ordered_kyaml(obj: Object) -> str:
+def ordered_kyaml(obj: Object) -> str:
+    """Return KYAML with the fields in the order given."""
     return to_kyaml(_ranked(obj))
 
 

@@ -87,6 +87,8 @@ class Listener:
     certificate: str = ""
     """What a TLS server (protocol "https") shows, as PEM."""
     tls: Tls = Tls()
+    is_local: bool = False
+    """Whether it accepts connections from its own pod only (bound to the loopback address)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

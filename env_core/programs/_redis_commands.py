@@ -8,6 +8,7 @@ from typing import Final
 
 from env_core.programs import _redis_admin as admin
 from env_core.programs import _redis_config
+from env_core.programs._redis_lifecycle import PROTECTED, write_problem
 from env_core.programs._redis_session import (
     NIL,
     NOAUTH,
@@ -29,6 +30,11 @@ def run(session: Session, words: list[str]) -> str:
     Source: tests/golden/programs/redis (command_errors, auth, healthy).
     """
     name = words[0].lower()
+    if session.is_refused:
+        return PROTECTED
+    name = next(
+        (old for old, new in session.renamed if new == name), name if _keeps_name(session, name) else ""
+    )
     found = _COMMANDS.get(name)
     if found is None:
         shown = "".join(f"'{word}' " for word in words[1:])
@@ -43,14 +49,32 @@ def run(session: Session, words: list[str]) -> str:
     ):
         return NOAUTH
     if is_write:
+        problem = write_problem(session.setting, session.memory)
+        if problem:
+            return problem
         limit = _redis_config.memory_bytes(session.setting("maxmemory")) or 0
         if limit and session.used_bytes() > limit and session.setting("maxmemory-policy") == "noeviction":
             return "-OOM command not allowed when used memory > 'maxmemory'.\r\n"
     return command(session, words)
 
 
+def _keeps_name(session: Session, name: str) -> bool:
+    return all(old != name for old, _ in session.renamed)
+
+
 def _ping(_session: Session, words: list[str]) -> str:
     return bulk(words[1]) if len(words) > 1 else "+PONG\r\n"
+
+
+def _replicaof(session: Session, words: list[str]) -> str:
+    """Make a master of a replica ("no one"), or a replica again."""
+    if [word.lower() for word in words[1:]] == ["no", "one"]:
+        session.memory["promoted"] = "1"
+    else:
+        session.memory.pop("promoted", None)
+        session.memory["config replicaof"] = f"{words[1]} {words[2]}"
+    session.is_changed = True
+    return OK
 
 
 def _echo(_session: Session, words: list[str]) -> str:
@@ -386,7 +410,7 @@ _COMMANDS: Final[dict[str, tuple[int, int, bool, Command]]] = {
     "quit": (0, _MANY, False, admin.ok), "debug": (1, _MANY, False, admin.debug), "slowlog": (1, 2, False, admin.slowlog),
     "getrange": (3, 3, False, _getrange), "move": (2, 2, True, _move), "object": (1, _MANY, False, _object),
     "geoadd": (4, _MANY, True, _geoadd), "xadd": (4, _MANY, True, admin.is_not_modelled), "eval": (2, _MANY, False, admin.is_not_modelled),
-    "evalsha": (2, _MANY, False, admin.evalsha), "replicaof": (2, 2, False, admin.ok), "subscribe": (1, _MANY, False, admin.is_not_modelled),
+    "evalsha": (2, _MANY, False, admin.evalsha), "replicaof": (2, 2, False, _replicaof), "subscribe": (1, _MANY, False, admin.is_not_modelled),
     "bgrewriteaof": (0, 0, False, admin.rewrite), "module": (1, _MANY, False, admin.module),
     "mget": (1, _MANY, False, _mget), "mset": (2, _MANY, True, _mset), "lastsave": (0, 0, False, lambda session, _words: integer(session.started_ms // 1000)),
 }  # fmt: skip

@@ -202,7 +202,7 @@ def read(text: str, options: tuple[str, ...], files: tuple[str, ...]) -> Mapping
     Source: redis src/config.c loadServerConfigFromString; tests/golden/programs/redis (config_error).
     """
     found = dict(DEFAULTS)
-    lines = text.split("\n") if text else []
+    lines = text.split("\n")
     lines += _option_lines(options)
     saves: list[str] = []
     for number, raw in enumerate(lines, start=1):
@@ -238,6 +238,9 @@ def read(text: str, options: tuple[str, ...], files: tuple[str, ...]) -> Mapping
                 saves += words[1:]
             found["save"] = " ".join(saves).strip()
             continue
+        if name == "rename-command" and len(words) == 3:
+            found[f"renamed {words[1].lower()}"] = words[2].lower() or "-"
+            continue
         if name in _FREE:
             found[name] = " ".join(words[1:])
             continue
@@ -257,5 +260,5 @@ def _option_lines(options: tuple[str, ...]) -> list[str]:
         if word.startswith("--"):
             lines.append(word[2:])
         elif lines:
-            lines[-1] += f" {word}" if word and " " not in word else f' "{word}"'
+            lines[-1] += f' "{word}"'
     return lines

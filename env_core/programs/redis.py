@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from env_core.programs import _redis_commands, _redis_config
+from env_core.programs import _redis_commands, _redis_config, _redis_lifecycle
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import moment, month_name
@@ -23,6 +23,7 @@ from env_core.programs._model import (
     Reply,
     Request,
     Served,
+    Signalled,
     Upstream,
 )
 from env_core.programs._redis_session import Session, commands
@@ -99,7 +100,7 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
     version = version_of(container.image)
     start_ms = stretched_ms(12, container.cpu_limit_millis) + 20
     if "--version" in argv or "-v" in argv:
-        text = f"Redis server v={version} sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=1b3e1e5b8a1f3d4c"
+        text = f"Redis server v={version} sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0"
         return Launch(log=(Line(start_ms, text),), exit=Exit(after_ms=start_ms, code=0))
     path, options = _arguments(argv)
     stamp = _stamp(container.started_ms + start_ms)
@@ -118,7 +119,14 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
             texts = ("", f"*** FATAL CONFIG FILE ERROR (Redis {version}) ***", *problem.lines)
             lines = tuple(Line(start_ms, text, "stderr") for text in texts)
         return Launch(log=lines, exit=Exit(after_ms=start_ms + 5, code=1), memory_bytes=2 << 20)
+    text = container.files.get(path, "") if path else ""
+    begun = _redis_lifecycle.begin(container, settings, text)
+    if begun.refused:
+        texts = ("", f"*** FATAL CONFIG FILE ERROR (Redis {version}) ***", *begun.refused)
+        lines = tuple(Line(start_ms, each, "stderr") for each in texts)
+        return Launch(log=lines, exit=Exit(after_ms=start_ms + 5, code=1), memory_bytes=2 << 20)
     port = int(settings["port"])
+    who = f"1:{_redis_lifecycle.role(settings)} {stamp}"
     loaded = "Configuration loaded" if path or options else (
         "Warning: no config file specified, using the default config."
         " In order to specify a config file use redis-server /path/to/redis.conf"
@@ -128,13 +136,28 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
         f"1:C {stamp} {mark} oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo",
         f"1:C {stamp} {mark} Redis version={version}, bits=64, commit=00000000, modified=0, pid=1, just started",
         f"1:C {stamp} {loaded_mark} {loaded}",
-        f"1:M {stamp} * monotonic clock: POSIX clock_gettime",
-        f"1:M {stamp} * Running mode=standalone, port={port}.",
-        f"1:M {stamp} {mark} Server initialized",
-        f"1:M {stamp} * Ready to accept connections" + ("" if version < "7.2" else " tcp"),
+        *(() if begun.is_before_clock else (f"{who} * monotonic clock: POSIX clock_gettime",)),
+    )
+    if begun.failed:
+        mode = (
+            ()
+            if begun.is_before_mode
+            else (f"{who} * Running mode=standalone, port={port}.", f"{who} {mark} Server initialized")
+        )
+        failed = (*texts, *mode, *(f"{who} {each}" for each in begun.failed))
+        log = tuple(Line(start_ms, each) for each in failed)
+        return Launch(log=log, exit=Exit(after_ms=start_ms + 5, code=1), memory_bytes=2 << 20)
+    texts = (
+        *texts,
+        f"{who} * Running mode=standalone, port={port}.",
+        f"{who} {mark} Server initialized",
+        *(f"{who} {each}" for each in _redis_lifecycle.data_lines(settings)),
+        f"{who} * Ready to accept connections" + ("" if version < "7.2" else " tcp"),
     )
     return Launch(
-        listeners=(Listener(port=port, protocol="redis", after_ms=start_ms),) if port else (),
+        listeners=(Listener(port=port, protocol="redis", after_ms=start_ms, is_local=begun.is_local),)
+        if port
+        else (),
         log=tuple(Line(start_ms, text) for text in texts),
         memory_bytes=4 << 20,
         cpu_millis=2,
@@ -161,6 +184,8 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
         started_ms=container.started_ms, version=version_of(container.image),
         memory_limit=container.memory_limit_bytes, info=_info,
     )  # fmt: skip
+    is_guarded = session.setting("protected-mode") == "yes" and not session.setting("requirepass")
+    session.is_refused = is_guarded and not request.source_ip.startswith("127.")
     found = commands(request.body)
     body = "".join(_redis_commands.run(session, words) for words in found if words)
     if session.is_changed:
@@ -240,12 +265,21 @@ def _processes(container: Container) -> tuple[str, ...]:
     return (" ".join(container.argv),)
 
 
+def _signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
+    try:
+        settings = _settings(container, final_argv(container, "redis-server"))
+    except _redis_config.ConfigProblem:
+        return None
+    return _redis_lifecycle.stop(settings, version_of(container.image), name, at_ms, _stamp)
+
+
 PROGRAM = Program(
     name="redis",
     images=IMAGES,
     runs=lambda _container: True,
     launch=_launch,
     serve=_serve,
+    signalled=_signalled,
     processes=_processes,
     source="https://github.com/redis/docker-library-redis; tests/golden/programs/redis",
 )

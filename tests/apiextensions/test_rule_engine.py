@@ -3,7 +3,7 @@
 import pytest
 
 from env_core.apiextensions.rule_engine import ENGINE
-from env_core.apiextensions.rules import RuleError, validate_rules
+from env_core.apiextensions.rules import RuleError, rule_warnings, validate_rules
 from env_core.apiextensions.structural import compile_schema
 
 SPEC = {
@@ -100,6 +100,26 @@ def test_transition_rules_see_what_was_before():
     )
     assert texts(first, VALUE) == []
     assert len(texts(first, {**VALUE, "share": 2}, VALUE)) == 1
+
+
+def test_what_was_wrong_before_is_only_warned_of():
+    compiled = schema({"rule": "self.size > 5", "message": "too small"})
+    new, old = {"spec": VALUE}, {"spec": VALUE}
+    assert validate_rules(compiled, new, old, ENGINE) == []
+    assert rule_warnings(compiled, new, old, ENGINE) == ["spec: Invalid value: too small"]
+
+
+def test_a_rule_that_costs_too_much_ends_all_of_them():
+    text = "true"
+    for name in "abcdef":
+        text = f"[1,2,3,4,5,6,7,8,9,10].all({name}, {text})"
+    compiled = schema({"rule": text})
+    found = texts(compiled, VALUE)
+    assert len(found) == 1
+    assert found[0].startswith(
+        "spec: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no further validation "
+        "rules will be run due to call cost exceeds limit for rule: [1,2,3"
+    )
 
 
 def test_items_of_lists_have_rules_of_their_own():

@@ -185,12 +185,13 @@ class Engine:
         assert schema.props
         if expression == "broken":
             raise RuleError("no such key: a")
-        return {
+        result = {
             "self > 1": lambda: value > 1,
             "self >= oldSelf": lambda: value >= old,
             "false": lambda: False,
             "'got ' + string(self)": lambda: f"got {value}",
         }[expression]()
+        return result, 1
 
 
 def rules(*found, type_="integer"):

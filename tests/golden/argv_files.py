@@ -71,6 +71,11 @@ NEW: Mapping[str, str] = {
         "    spec:\n      containers:\n      - name: c\n        image: nginx:1.28\n        resources:\n"
         "          requests: {cpu: 100m, memory: 64Mi}\n          limits: {memory: 128Mi}\n"
     ),
+    "custom.yaml": "env:\n- {name: X, value: why}\nresources: {limits: {cpu: 100m}}\nsecurityContext: {runAsUser: 0}\n",
+    "custom.json": '{"tty": true, "volumeMounts": [{"name": "v", "mountPath": "/v"}]}',
+    "custom-bad.yaml": "image: other\n",
+    "custom-wrong.yaml": "env: {a: b}\n",
+    "custom-text.yaml": "just text\n",
     "new-elsewhere.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: far\n  namespace: default\n",
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ DRAWN = frozenset(
         "uid", "resourceVersion", "managedFields", "creationTimestamp", "lastTransitionTime", "lastUpdateTime",
         "lastScheduleTime", "startTime", "startedAt", "finishedAt", "firstTimestamp", "lastTimestamp", "eventTime",
         "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "containerID", "imageID", "podIP", "podIPs",
-        "hostIP", "hostIPs", "t", "token", "caBundle",
+        "hostIP", "hostIPs", "t", "at_ms", "end_ms", "token", "caBundle",
     }
 )  # fmt: skip
 """Keys whose values the READMEs let differ: what servers draw, and measured times."""

@@ -347,6 +347,7 @@ _NAMES = {
 
 
 _MANAGED_TIME = re.compile(r'\n +time: "[^"\n]*"(?=\n)|,? ?\\*"time\\*":\\*"2026[^"\n]*"')
+_REFUSED_POD = re.compile(r'(pods "[a-z0-9.-]+-)[a-z0-9]{5}(?=" is forbidden)')
 _DEBUGGER = re.compile(r"\bdebugger-[a-z0-9]{5}\b")
 _LONG_TIME = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d \+0000")
 _DESCRIBED_VERSION = re.compile(r"(Resource Version: +)\d+")
@@ -418,6 +419,7 @@ def printed_drawn(result: tuple[int, str, str]) -> tuple[int, str, str]:
         text = CLUSTER_IP.sub("10.96.9.1", text)
         text = re.sub(r"\b3[0-2]\d{3}\b", "31001", text)
         text = _DEBUGGER.sub("debugger-uxxxx", text)
+        text = _REFUSED_POD.sub(r"\1uxxxx", text)
         text = _LONG_TIME.sub("Thu, 01 Jan 2026 00:00:00 +0000", text)
         fixed.append(TIME.sub("2026-01-01T00:00:00Z", text))
     return exit_code, fixed[0], fixed[1]

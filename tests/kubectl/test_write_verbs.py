@@ -241,7 +241,6 @@ def test_tokens_name_their_account() -> None:
         ("proxy", "error: proxy is not simulated"),
         ("completion bash", "error: completion is not simulated"),
         ("plugin list", "error: unable to find any kubectl plugins in your PATH"),
-        ("kuberc set --section=defaults", "error: kuberc is not simulated"),
         ("create -f https://example.com/x.yaml", "Unable to connect to the server: "),
     ],
 )

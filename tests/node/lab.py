@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import shlex
 from bisect import bisect_left
 from collections.abc import Mapping
 from functools import lru_cache
@@ -153,7 +152,10 @@ class Lab(Cluster):
             cluster="lab",
             server="https://127.0.0.1:6443",
         )
-        return kubectl.run(shlex.split(line)[1:], context)
+        # Recorded commands are their words with blanks between: a patch is one of them.
+        head, brace, patch = line.partition(" {")
+        words = head.split()[1:] + (["{" + patch] if brace else [])
+        return kubectl.run(words, context)
 
     def create(self, body: Object) -> Object:
         """Create an object of a recording."""

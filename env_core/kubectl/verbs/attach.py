@@ -7,7 +7,7 @@ from env_core.apiserver.request import ExecOptions, LogOptions
 from env_core.kubectl import pods
 from env_core.kubectl.context import Context
 from env_core.kubectl.resolve import select_one
-from env_core.kubectl.screen import Failure
+from env_core.kubectl.screen import Failure, usage_failure
 from env_core.kubectl.verb import Args, Duration, Flag, Verb
 from env_core.kubectl.verbs._attached import PROMPT, RECORDED
 from env_core.kubectl.verbs._streams import Source, follow, refused, say_no_tty
@@ -23,7 +23,7 @@ def _run(ctx: Context, args: Args) -> Output:
             f"expected POD, TYPE/NAME, or TYPE NAME, (at most 2 arguments) saw {len(words)}: [{' '.join(words)}]"
         )
     if args.number("pod-running-timeout") <= 0:
-        raise Failure("--pod-running-timeout must be higher than zero")
+        raise usage_failure(args.path, "--pod-running-timeout must be higher than zero")
     info = select_one(ctx, args, words[0] if len(words) == 1 else "/".join(words), "pods").fetch(ctx)
     pods.refuse_custom(info)
     pod = info.found()

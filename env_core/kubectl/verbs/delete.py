@@ -38,9 +38,13 @@ DELETE_FLAGS = (
     Flag("timeout", Duration, default="0s", words="How long to wait for the end."),
 )
 
+_OUTPUTS = "unexpected -o output mode: {}. We only support '-o name'"
+
 
 def _run(ctx: Context, args: Args) -> Output:
-    if "raw" in args.given:
+    if args.text("raw"):
+        if args.text("output") not in ("", "name"):
+            raise Failure(_OUTPUTS.format(args.text("output")))
         if args.is_set("interactive"):
             raise Failure("--interactive can not be used with --raw")
         check(args)
@@ -66,7 +70,7 @@ def _run(ctx: Context, args: Args) -> Output:
     selection = select(ctx, args, args.positional, selects_all=args.is_set("all"))
     output = args.text("output")
     if output not in ("", "name"):
-        raise Failure(f"unexpected -o output mode: {output}. We only support '-o name'")
+        raise Failure(_OUTPUTS.format(output))
     if args.is_set("force"):
         if grace > 0:
             raise Failure("--force and --grace-period greater than 0 cannot be specified together")

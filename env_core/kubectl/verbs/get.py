@@ -53,7 +53,7 @@ class _Block:
 def _run(ctx: Context, args: Args) -> Output:
     screen = args.screen
     words = args.positional
-    if "raw" in args.given:
+    if args.text("raw"):
         if words:
             raise Failure("arguments may not be passed when --raw is specified")
         if args.is_set("watch") or args.is_set("watch-only") or args.text("selector"):

@@ -52,7 +52,7 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure("--timeout must have --force specified")
     if is_forced and dry_run:
         raise Failure("--dry-run can not be used when --force is set")
-    if "raw" in args.given:
+    if args.text("raw"):
         check(args, least_files=1)
         return send(ctx, args, "PUT", body_of(ctx, args.items("filename")[0]))
     if is_forced:

@@ -97,11 +97,50 @@ def _key(event: Record) -> tuple[Any, ...]:
         event["message"],
         source.get("component"),
         bool(event["involvedObject"].get("uid")),
+        source.get("host"),
+        event.get("reportingComponent"),
+        event["involvedObject"]["kind"],
+        event["involvedObject"]["name"],
+        event["involvedObject"]["apiVersion"],
     )
+
+
+def _chain(rows: list[Record]) -> dict[tuple[Any, ...], list[tuple[str, int]]]:
+    """How the versions of each event follow one another: (verb, how much the count went up)."""
+    found: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
+    before: dict[tuple[Any, ...], int] = {}
+    for each in rows:
+        key = _key(each)
+        step = (
+            each["count"] if each["verb"] == "ADDED" else each["count"] - before.get(key, each["count"] - 1)
+        )
+        before[key] = each["count"]
+        seen = found.setdefault(key, [])
+        if (each["verb"], step) not in seen:
+            seen.append((each["verb"], step))
+    return found
+
+
+def _chain_difference(theirs: list[Record], ours: list[Record]) -> str:
+    """Counts go up by one, and an event that is new begins at one: in the recording as with us."""
+    wanted, got = _chain(theirs), _chain(ours)
+    steps = {step for key in got for step in got[key]} | {("ADDED", 1), ("MODIFIED", 1)}
+    return "".join(f"{key}: {step}\n" for key in wanted for step in wanted[key] if step not in steps)
 
 
 def _recorded_events(record: Record) -> dict[tuple[Any, ...], int]:
     return {_key(each): each["t"] for each in reversed(record["events"])}
+
+
+def _our_rows(play: NodePlay) -> list[Record]:
+    return [
+        {**change.object, "verb": change.type}
+        for _, change in play.world.changes
+        if change.ref.resource == "events"
+        and change.type != "DELETED"
+        and change.object["involvedObject"]["kind"] == "Node"
+        and change.object["involvedObject"]["name"] == play.node
+    ]
 
 
 def _our_events(play: NodePlay) -> dict[tuple[Any, ...], int]:
@@ -142,6 +181,7 @@ def _judge(record: Record, folder: Folder) -> Comparison:
                 end_ms, _part(theirs, is_driving_out=False), _part(ours, is_driving_out=False)
             ),
             "taints": _taint_difference(end_ms, theirs, ours),
+            "counts": _chain_difference(record["events"], _our_rows(play)),
             "events": _event_difference(_recorded_events(record), _our_events(play), end_ms),
         }
         found = {key: text for key, text in found.items() if text}
@@ -151,4 +191,5 @@ def _judge(record: Record, folder: Folder) -> Comparison:
     return Comparison({}, first)
 
 
-TOPIC = Topic(name="kubelet/nodes", files=("nodes.jsonl",), answers=("status", "events"), judge=_judge)
+# Of the statuses conditions, taints and cordons are compared: what the node registers with was the recorder's to choose.
+TOPIC = Topic(name="kubelet/nodes", files=("nodes.jsonl",), answers=("events",), judge=_judge)

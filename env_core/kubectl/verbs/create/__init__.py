@@ -43,7 +43,7 @@ def _run(ctx: Context, args: Args) -> Output:
     validation = validation_of(args)
     printer = result_printer_of(ctx, args, dry_run)("created")
     check_files_named(args)
-    if "raw" in args.given:
+    if args.text("raw"):
         if args.is_set("edit"):
             raise Failure("--raw and --edit are mutually exclusive")
         if args.text("selector"):

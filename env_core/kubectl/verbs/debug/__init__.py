@@ -12,6 +12,7 @@ from env_core.kubectl.resolve import Info, select
 from env_core.kubectl.screen import Failure, raise_all
 from env_core.kubectl.verb import Args, Flag, Slice, Verb
 from env_core.kubectl.verbs._attached import follow_container
+from env_core.kubectl.verbs.debug._custom import check_profile, custom_profile, with_custom
 from env_core.kubectl.verbs.debug._profiles import COPY, EPHEMERAL, NODE, PROFILES, Keep, with_profile
 from env_core.kubectl.verbs.run import IMAGE
 from env_core.objects.patch_strategic import create_two_way_patch
@@ -41,7 +42,8 @@ def _run(ctx: Context, args: Args) -> Output:
     is_attached = args.is_set("attach") if "attach" in args.given else args.is_set("stdin")
     if args.text("profile") not in PROFILES:
         raise Failure(f"unknown profile: {args.text('profile')}")
-    _check(args, names, command, images, is_attached)
+    custom = custom_profile(ctx, args)
+    _check(args, names, command, images, custom, is_attached)
     selection = select(ctx, args, names, default_type="pods" if names else "")
     infos, errors = selection.load(ctx)
     raise_all(errors)
@@ -80,7 +82,12 @@ def _pairs(args: Args, flag: str) -> dict[str, str]:
 
 
 def _check(
-    args: Args, names: tuple[str, ...], command: list[str], images: dict[str, str], is_attached: bool
+    args: Args,
+    names: tuple[str, ...],
+    command: list[str],
+    images: dict[str, str],
+    custom: Object | None,
+    is_attached: bool,
 ) -> None:
     image, target = args.text("image"), args.text("target")
     if is_attached and "attach" in args.given and not image and not args.text("container"):
@@ -118,8 +125,7 @@ def _check(
             args.screen.out(_TARGETING.format(quoted(target)))
     if args.is_set("tty") and not args.is_set("stdin"):
         raise Failure("-i/--stdin is required for containers with -t/--tty=true")
-    if args.text("custom"):
-        raise Failure("--custom is not simulated: use --profile")
+    check_profile(custom)
     if args.text("profile") == "legacy":
         args.screen.err(_LEGACY)
 
@@ -184,6 +190,7 @@ def _beside(ctx: Context, args: Args, pod: Object, command: list[str]) -> tuple[
     items = [*(pod["spec"].get("ephemeralContainers") or ()), container]
     changed = {**pod, "spec": {**pod["spec"], "ephemeralContainers": items}}
     changed = with_profile(args.text("profile"), changed, name, EPHEMERAL, _keep(args))
+    changed = with_custom(changed, "ephemeralContainers", name, custom_profile(ctx, args))
     _warn(args, changed, changed["spec"]["ephemeralContainers"][-1])
     schema = schema_for("", "v1", "Pod")
     assert schema is not None
@@ -247,6 +254,7 @@ def _copied(
             _overridden(args, item, command) if item["name"] == name else item for item in spec["containers"]
         ]
     copy = with_profile(args.text("profile"), copy, name, COPY, _keep(args))
+    copy = with_custom(copy, "containers", name, custom_profile(ctx, args))
     debugged = next(item for item in copy["spec"]["containers"] if item["name"] == name)
     _warn(args, copy, debugged)
     return _created(ctx, args, pod, copy), name
@@ -294,6 +302,7 @@ def _on_node(ctx: Context, args: Args, info: Info, command: list[str]) -> tuple[
         },
     }
     pod = with_profile(args.text("profile"), pod, container, NODE, _keep(args))
+    pod = with_custom(pod, "containers", container, custom_profile(ctx, args))
     return ctx.api.create("pods", ctx.namespace, pod), container
 
 
