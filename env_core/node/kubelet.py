@@ -16,6 +16,7 @@ from env_core.node import (
     containers,
     endings,
     eviction,
+    hanging,
     image_gc,
     logs,
     node_status,
@@ -218,16 +219,7 @@ class Kubelets:
         Raises:
             KeyError: when no kubelet has such a running container.
         """
-        host = self._host
-        pod = host.store.get("pods", namespace, name)
-        record = host.record(pod["metadata"]["uid"]) if pod is not None else None
-        run = host.runtime.run(record.uid, container) if record is not None else None
-        if pod is None or record is None or run is None or not run.is_running(host.now_ms):
-            raise KeyError(f"{namespace}/{name}/{container}")
-        host.runtime.hang(run)
-        found = containers.container_of(pod, container)
-        if found is not None:
-            probes.unpark(host, record, found)
+        hanging.hang(self._host, namespace, name, container)
 
     # Waking
 
