@@ -16,6 +16,7 @@ from env_core.node import (
     containers,
     endings,
     eviction,
+    hanging,
     image_gc,
     logs,
     node_status,
@@ -218,7 +219,7 @@ class Kubelets:
         Raises:
             KeyError: when no kubelet has such a running container.
         """
-        power.hang(self._host, namespace, name, container)
+        hanging.hang(self._host, namespace, name, container)
 
     # Waking
 

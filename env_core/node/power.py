@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from env_core.node import containers, nodes, probes
+from env_core.node import nodes
 from env_core.node._host import Host
 from env_core.node._records import FINISHED, IDLE, NodeRecord, PodRecord
 
@@ -86,20 +86,3 @@ def start(host: Host, record: NodeRecord) -> None:
         metadata = pod_object["metadata"]
         if host.record(metadata["uid"]) is None or metadata.get("deletionTimestamp"):
             host.wake(now_ms + WATCH_DELAY_MS, "pod", metadata["namespace"], metadata["name"])
-
-
-def hang(host: Host, namespace: str, name: str, container: str) -> None:
-    """Let a container's process hang: it accepts connections and never answers, until it is restarted.
-
-    Raises:
-        KeyError: when no kubelet has such a running container.
-    """
-    pod = host.store.get("pods", namespace, name)
-    record = host.record(pod["metadata"]["uid"]) if pod is not None else None
-    run = host.runtime.run(record.uid, container) if record is not None else None
-    if pod is None or record is None or run is None or not run.is_running(host.now_ms):
-        raise KeyError(f"{namespace}/{name}/{container}")
-    host.runtime.hang(run)
-    found = containers.container_of(pod, container)
-    if found is not None:
-        probes.unpark(host, record, found)
