@@ -60,7 +60,8 @@ def admit_validating(server: ApiServer, attributes: Attributes, body: Object | N
 def admit_part(server: ApiServer, request: ApiRequest, kind: Kind, old: Object, new: Object) -> None:
     """Run the validating plugins over the write of a subresource, which only what users configure looks at.
 
-    Controllers and kubelets write statuses all the time, so nothing is done while nothing is configured.
+    Controllers and kubelets write statuses all the time, so nothing is done while nothing is configured. Resizes are
+    looked at by a plugin of their own as well.
     """
-    if server.store.newest_write(CONFIGURED):
+    if request.subresource == "resize" or server.store.newest_write(CONFIGURED):
         admit_validating(server, attributes_of(server, request, kind, "UPDATE", new, old), new)

@@ -289,6 +289,23 @@ class Connector:
             return Connection(failure=REFUSED, address="127.0.0.1", port=80)
         return self._connect_backend(Source(namespace="", pod="", ip=OUTSIDE_ADDRESS), backend, "TCP")
 
+    def listening(self, source: Source) -> tuple[tuple[int, str], ...]:
+        """Return the open ports of a pod, in order, each with the name of the program behind it."""
+        pod = self._store.get("pods", source.namespace, source.pod) if source.pod else None
+        if pod is None:
+            return ()
+        now_ms = self._loop.now_ms
+        runs = [self._runtime.run(pod["metadata"]["uid"], each["name"]) for each in pod["spec"]["containers"]]
+        return tuple(
+            sorted(
+                (listener.port, run.container.argv[0].rpartition("/")[2])
+                for run in runs
+                if run is not None
+                for listener in run.launch.listeners
+                if run.is_running(now_ms) and now_ms - run.container.started_ms >= listener.after_ms
+            )
+        )
+
     def _listener(self, pod: Object | None, address: str, port: int, source_ip: str) -> Connection:
         if pod is None:
             return Connection(failure=UNREACHABLE, address=address, port=port)

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from env_core.shell.context import Process
 from env_core.world import Output
 
+BUSYBOX_BANNER = "BusyBox v1.35.0 (2022-01-17 19:57:02 CET) multi-call binary.\n"
+"""What BusyBox prints before an applet's help (the help itself is prose, which is not copied)."""
+_OPERANDS = ("missing operand", "missing destination", "extra operand", "missing file operand")
+
 
 class UsageProblem(Exception):
     """The options are wrong; `text` is getopt's, without the program's name."""
@@ -20,9 +24,11 @@ class UsageProblem(Exception):
 
     def output(self, name: str, process: Process, status: int = 1) -> Output:
         """Return what a coreutils program (or a BusyBox applet) prints for it."""
-        hint = (
-            "" if process.is_busybox or not self.has_hint else f"Try '{name} --help' for more information.\n"
-        )
+        if process.is_busybox:
+            # BusyBox has no words of its own for operands that lack: it prints its help.
+            said = "" if self.text.startswith(_OPERANDS) else f"{name}: {self.text}\n"
+            return Output("", said + BUSYBOX_BANNER, status)
+        hint = f"Try '{name} --help' for more information.\n" if self.has_hint else ""
         return Output("", f"{name}: {self.text}\n{hint}", status)
 
 

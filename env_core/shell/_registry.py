@@ -22,7 +22,7 @@ def builtins() -> dict[str, Builtin]:
     return found
 
 
-_GNU_ONLY = frozenset(("bash", "column", "dash", "dir", "jq", "mawk", "nice", "nohup"))
+_GNU_ONLY = frozenset(("bash", "column", "dash", "dir", "jq", "lsblk", "mawk", "nice", "nohup", "pkill"))
 """Names that the BusyBox of the recordings does not have."""
 
 

@@ -51,8 +51,9 @@ _ENDS: Final = "\n;}"
 class SedParser:
     """Reads a script; `commands` come out flat, blocks and branches as jumps by index."""
 
-    def __init__(self, script: str, *, is_extended: bool) -> None:
+    def __init__(self, script: str, *, is_extended: bool, is_busybox: bool = False) -> None:
         """Read `script` in basic or extended expression syntax."""
+        self._is_busybox = is_busybox
         self._text = script
         self._position = 0
         self._syntax = EXTENDED if is_extended else BASIC
@@ -299,7 +300,7 @@ class SedParser:
         problem = "unterminated `y' command"
         first = _plain(self._delimited_plain(delimiter, problem))
         second = _plain(self._delimited_plain(delimiter, problem))
-        if len(first) != len(second):
+        if len(first) != len(second) and not self._is_busybox:
             raise self._fail("strings for `y' command are different lengths")
         command.table = {ord(char): replacement for char, replacement in zip(first, second)}
 

@@ -14,6 +14,7 @@ from env_core.shell._clients import (
     busybox_wget,
     curl,
     dig,
+    ip,
     nc,
     nslookup,
     openssl,
@@ -41,6 +42,10 @@ _GNU: Mapping[str, Client] = {
     "ping": ping.run,
     "redis-cli": redis_cli.run,
     "openssl": openssl.run,
+    "ip": ip.run,
+    "ifconfig": ip.run_ifconfig,
+    "netstat": ip.run_netstat,
+    "ss": ip.run_ss,
 }
 _BUSYBOX: Mapping[str, Client] = {
     **{
@@ -53,6 +58,10 @@ _BUSYBOX: Mapping[str, Client] = {
     "nc": nc.run_busybox,
     "ping": ping.run_busybox,
     "telnet": nc.run_telnet,
+    "ip": ip.run,
+    "ifconfig": ip.run_ifconfig,
+    "netstat": ip.run_netstat,
+    "traceroute": ip.run_traceroute,
 }
 
 
@@ -77,10 +86,14 @@ def _bound(client: Client, wire: Wire) -> Program:
     return run
 
 
+_OF_CONTAINERS = ("getent", "ip", "ifconfig", "netstat", "ss")
+"""Clients that look at their own place: the terminal outside has none."""
+
+
 def outside_programs(network: Network) -> dict[str, Program]:
     """Return the clients of a host on the nodes' network, outside the cluster."""
     wire = NetworkWire(network, network.outside())
-    found = {name: _bound(client, wire) for name, client in _GNU.items() if name != "getent"}
+    found = {name: _bound(client, wire) for name, client in _GNU.items() if name not in _OF_CONTAINERS}
     found["promql"] = promql.bound(network.telemetry)
     found["promtool"] = promtool.run
     return found

@@ -209,6 +209,17 @@ class FileSystem:
             raise ShellFileError(path, "Operation not permitted")
         self._put(path, found._replace(mode=mode))
 
+    def chown(self, path: str, owner: str) -> None:
+        """Give a file to another user.
+
+        Raises:
+            ShellFileError: if it is missing, or the user is not root.
+        """
+        found = self.entry(path)
+        if self.user != "root":
+            raise ShellFileError(path, "Operation not permitted")
+        self._put(path, found._replace(owner=owner))
+
     def may(self, path: str, wanted: int) -> bool:
         """Tell whether the user has the permission bits `wanted` (4 read, 2 write, 1 execute) on `path`."""
         try:

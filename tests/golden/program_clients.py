@@ -51,7 +51,7 @@ def _looked_up(record: Record) -> Callable[[str], str]:
         if len(addresses) > 1:
             return "\n".join(sorted(text.split("\n")))
         text = _SHUFFLED.sub("10.244.2.10", text)
-        return "\n\n".join(sorted(text.strip("\n").split("\n\n"))) if has_paragraphs else text
+        return "\n\n".join(sorted(re.split(r"\n\n+", text.strip("\n")))) if has_paragraphs else text
 
     return cut
 

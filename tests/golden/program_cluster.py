@@ -35,6 +35,8 @@ from tests.golden.program_servers import SCRIPTS, Memory
 from tests.golden.recordings import Record
 
 CERTIFICATES: Final = Path(__file__).parents[1] / "certificates" / "gateway"
+UNDER_TEST: Final = "10.244.3.20"
+"""Where the server under test stands; nothing listens there when none runs."""
 CLIENT: Final = "10.244.1.5"
 NOW_MS: Final = 1_796_000_000_000
 SERVICES: Final[dict[str, tuple[str, dict[int, str]]]] = {
@@ -378,6 +380,8 @@ def resolver_of(record: Record) -> dict[str, Any]:
 def wire(resolver: dict[str, Any] | None = None) -> RecordedWire:
     """Return the toolbox's network; `resolver` replaces parts of its resolv.conf (as of a pod's dnsConfig)."""
     world = cluster()
+    if world.runtime.pod_at(UNDER_TEST) is None:
+        world.scripted("tron", "under-test", UNDER_TEST, {})
     if resolver:
         pod = world.store.get("pods", "tron", "toolbox")
         assert pod is not None

@@ -33,6 +33,8 @@ FILES: Final = {
     "/tmp/w/secret": "s\n",
     "/tmp/w/syn.sh": "if true; then\necho\n",
 }
+_LOCAL: Final = ("ip", "ifconfig", "netstat", "traceroute")
+"""Programs of the recorded BusyBox that look at their own place; it has none that talk to others."""
 _SCRIPT: Final = {"/tmp/w/s.sh": "#!/bin/sh\necho start\n\nfoo\n"}
 
 
@@ -77,7 +79,7 @@ def run(record: Record) -> Output | None:
         name: lambda inner, argv, client=client: client(inner, argv, network)  # type: ignore[misc]
         for name, client in CLIENTS[flavour].items()
     }
-    Shell(process, {} if flavour == "busybox" else own)
+    Shell(process, {name: own[name] for name in _LOCAL if name in own} if flavour == "busybox" else own)
     argv = record["argv"]
     argv = argv[1:] if argv[0].rpartition("/")[2] == "busybox" else argv
     program = process.find(argv[0])

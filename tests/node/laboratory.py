@@ -17,9 +17,14 @@ STARTING_MS = 1_000
 
 
 class NodePlay(Play):
-    """A node's time line. Offsets count from the start of its recording."""
+    """A node's time line. Offsets count from the start of its recording.
 
-    def __init__(self, record: Record, cases: Mapping[str, Record], seed: int = 7) -> None:
+    `origin_ms` is the offset that is the recordings' first moment on the world's clock; with one, nothing is watched.
+    """
+
+    def __init__(
+        self, record: Record, cases: Mapping[str, Record], seed: int = 7, origin_ms: int | None = None
+    ) -> None:
         self.node: str = record["node"]
         self.record = {**record, "posted_ms": 0, "cri": []}
         self.name = ""
@@ -43,13 +48,16 @@ class NodePlay(Play):
         for case in own:
             self._add(case)
         first = min((each[0] for each in self._plan), default=0)
-        self.start_ms = CREATED_MS
+        self.start_ms = CREATED_MS - (origin_ms or 0)
         self._round = self._round_of(own)
-        self.world = Lab(CREATED_MS - SETTLE_MS + min(first, 0), seed)
+        self.world = Lab(self.start_ms - SETTLE_MS + min(first, 0), seed)
         for name in sorted(self._nodes):
             if name != self.node:
                 self.world.join(name, self._nodes[name])
         self._plan.sort(key=lambda each: each[:2])
+        self.before = None
+        if origin_ms is not None:
+            return
         first_ms = min([each["t"] for each in (*record["status"], *record["events"])], default=0)
         started = [each["t"] for each in record["node_controls"] if "start" in each["control"]]
         began_ms = max([at_ms for at_ms in started if at_ms <= first_ms], default=first_ms)

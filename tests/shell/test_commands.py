@@ -1,6 +1,7 @@
 import pytest
 
 from env_core.shell.pipeline import SyntaxProblem, parse, simple_commands
+from tests.shell import shellkit
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,10 @@ def test_every_simple_command_is_found(line, expected):
 def test_a_bad_line_is_refused_with_the_shells_text():
     with pytest.raises(SyntaxProblem, match="Unterminated quoted string"):
         parse("echo 'a")
+
+
+@pytest.mark.parametrize("case", shellkit.stored("tools"), ids=lambda case: case["line"][:40])
+def test_tools_print_what_debians_print(case):
+    """Recorded from coreutils 9.1, gzip 1.12, util-linux 2.38 and procps 4.0.2, as root."""
+    output = shellkit.run(case["line"], files={"/srv/f": "one\ntwo\n"}, cwd="/srv")
+    assert (output.stdout, output.stderr, output.exit_code) == (case["stdout"], case["stderr"], case["exit"])

@@ -65,7 +65,8 @@ def template_of(obj: Object) -> Object | None:
 
 def _validate(attributes: Attributes) -> None:
     namespace = attributes.store.get("namespaces", "", attributes.namespace)
-    if namespace is None or not namespace["metadata"].get("labels"):
+    labels = () if namespace is None else namespace["metadata"].get("labels") or ()
+    if namespace is None or not any(label.startswith(_PREFIX) for label in labels):
         return
     policies = {mode: policy_of(namespace, mode) for mode in ("enforce", "audit", "warn")}
     is_pod = attributes.kind.resource == "pods"

@@ -73,6 +73,9 @@ class Wire(Protocol):
     def own_address(self) -> str:
         """The address of this place."""
 
+    def own_ports(self) -> tuple[tuple[int, str], ...]:
+        """Return the ports that programs of this place listen on, with the programs' names."""
+
     def resolve(self, host: str) -> Resolution:
         """Resolve a host as the C library does."""
 
@@ -107,6 +110,10 @@ class NetworkWire:
     def own_address(self) -> str:
         """The address of this place."""
         return self.source.ip
+
+    def own_ports(self) -> tuple[tuple[int, str], ...]:
+        """Return the ports that programs of this place listen on."""
+        return self.network.listening(self.source)
 
     def resolve(self, host: str) -> Resolution:
         """Resolve a host."""

@@ -11,6 +11,7 @@ from env_core.shell._awk.parser import parse_program
 from env_core.shell._awk.tree import calls, expressions
 from env_core.shell._format import unescaped
 from env_core.shell._inputs import read_input
+from env_core.shell._options import BUSYBOX_BANNER
 from env_core.shell._regex import RegexProblem, compile_expression
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
@@ -51,6 +52,8 @@ def _run(process: Process, argv: list[str]) -> Output:
                     AwkProblem(f"cannot open {value} ({error.reason})", f"script {value}: {error.reason}"),
                 )
     if not sources:
+        if not rest and process.is_busybox:
+            return Output("", BUSYBOX_BANNER, 1)
         if not rest:
             return Output("", f"Usage: {name} [Options] [Program] [file ...]\n", 0)
         sources = [rest.pop(0)]

@@ -31,7 +31,9 @@ def _run(process: Process, argv: list[str]) -> Output:
         return Output("", problems, 1)
     text = texts[0][1]
     if options.has("dD"):
-        return _decoded(text, ignores_garbage=options.has("i") or process.is_busybox)
+        return _decoded(
+            text, ignores_garbage=options.has("i") or process.is_busybox, ends_quietly=process.is_busybox
+        )
     encoded = b64encode(text.encode("utf-8", "surrogateescape")).decode()
     width = int(wrap[:9])
     if width == 0:
@@ -40,10 +42,14 @@ def _run(process: Process, argv: list[str]) -> Output:
     return Output("".join(lines))
 
 
-def _decoded(text: str, *, ignores_garbage: bool) -> Output:
+def _decoded(text: str, *, ignores_garbage: bool, ends_quietly: bool) -> Output:
     digits = text.replace("\n", "")
     if ignores_garbage:
         digits = re.sub(r"[^A-Za-z0-9+/=]", "", digits)
+    if ignores_garbage and ends_quietly:
+        whole = re.sub(r"[^A-Za-z0-9+/]", "", digits)
+        whole = whole[: len(whole) // 4 * 4] if "=" not in digits else digits
+        digits = whole
     good = re.match(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?", digits)
     assert good is not None
     out = b64decode(good.group()).decode("utf-8", "surrogateescape")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from env_core.shell._inputs import read_input, split_lines
-from env_core.shell._options import Options, UsageProblem, parse_options
+from env_core.shell._options import BUSYBOX_BANNER, Options, UsageProblem, parse_options
 from env_core.shell._regex import BASIC, EXTENDED, PERL, Expression, RegexProblem, compile_expression
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
@@ -41,7 +41,8 @@ class _Search:
 
 def _run(process: Process, argv: list[str]) -> Output:
     try:
-        options = parse_options(_numbered(argv[1:]), _SHORT, _LONG)
+        short = _SHORT.replace("P", "") if process.is_busybox else _SHORT
+        options = parse_options(_numbered(argv[1:]), short, _LONG)
     except UsageProblem as problem:
         return _usage(argv[0], problem.text, process)
     patterns = [line for value in options.values("e") for line in value.split("\n")]
@@ -69,7 +70,7 @@ def _run(process: Process, argv: list[str]) -> Output:
 def _usage(name: str, text: str, process: Process) -> Output:
     first = f"{name}: {text}\n" if text else ""
     if process.is_busybox:
-        return Output("", first, 2)
+        return Output("", first + BUSYBOX_BANNER, 2)
     lines = f"Usage: {name} [OPTION]... PATTERNS [FILE]...\nTry '{name} --help' for more information.\n"
     return Output("", first + lines, 2)
 

@@ -39,7 +39,7 @@ def _run(process: Process, argv: list[str]) -> Output:
             return Output("", "" if process.is_busybox else usage, 1)
         scripts = [operands.pop(0)]
     try:
-        commands = _parsed("\n".join(scripts), options.has("Er"))
+        commands = _parsed("\n".join(scripts), options.has("Er"), process.is_busybox)
     except SedProblem as problem:
         return Output("", _complaint(problem, scripts, process), 1)
     editor = Editor(process, commands, is_quiet=options.has("n"))
@@ -52,8 +52,8 @@ def _run(process: Process, argv: list[str]) -> Output:
 
 
 @lru_cache(maxsize=256)
-def _parsed(script: str, is_extended: bool) -> tuple[Command, ...]:
-    return tuple(SedParser(script, is_extended=is_extended).parse())
+def _parsed(script: str, is_extended: bool, is_busybox: bool) -> tuple[Command, ...]:
+    return tuple(SedParser(script, is_extended=is_extended, is_busybox=is_busybox).parse())
 
 
 def _complaint(problem: SedProblem, scripts: list[str], process: Process) -> str:
@@ -134,6 +134,9 @@ def _in_place(process: Process, editor: Editor, names: list[str], suffix: str) -
                 process.fs.write(path + suffix, text, process.now_ms())
             process.fs.write(path, edited, process.now_ms())
         except ShellFileError as error:
+            if process.is_busybox:
+                problems.append(f"sed: can't create temp file '{name}XXXXXX': {error.reason}\n")
+                return Output("", "".join(problems), 1)
             directory = name.rpartition("/")[0] or "."
             temporary = f"{directory}/sedXXXXXX"
             problems.append(f"sed: couldn't open temporary file {temporary}: {error.reason}\n")

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from env_core.shell._format import float_text
-from env_core.shell._options import UsageProblem
+from env_core.shell._options import BUSYBOX_BANNER, UsageProblem
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
 from env_core.world import Output
@@ -36,6 +36,8 @@ def _run(process: Process, argv: list[str]) -> Output:
             raise UsageProblem(f"extra operand '{rest[3]}'")
         for each in rest:
             if not _NUMBER.match(each):
+                if process.is_busybox:
+                    return Output("", BUSYBOX_BANNER, 1)
                 raise UsageProblem(f"invalid floating point argument: '{each}'")
     except UsageProblem as problem:
         return problem.output(argv[0], process)

@@ -9,6 +9,7 @@ import io
 import posixpath
 import tarfile
 
+from env_core.shell._options import BUSYBOX_BANNER
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
@@ -40,6 +41,8 @@ def _run(process: Process, argv: list[str]) -> Output:
         return _extract(process, letters, archive)
     except _Problem as problem:
         text = f"tar: {problem}\n"
+        if process.is_busybox and str(problem).startswith("You must specify"):
+            return Output("", BUSYBOX_BANNER, 1)
         if not process.is_busybox:
             text += "tar: Error is not recoverable: exiting now\n"
         return Output("", text, 1 if process.is_busybox else _FAILED)
@@ -98,6 +101,11 @@ def _create(process: Process, letters: str, archive: str, operands: list[str]) -
     try:
         process.fs.write(process.path(archive), text, process.now_ms())
     except ShellFileError as error:
+        if "z" in letters and not process.is_busybox:
+            # The compressing child opens the file, and its parent writes into a pipe that nobody reads.
+            child = f"tar (child): {archive}: Cannot open: {error.reason}\ntar (child): Error is not recoverable: exiting now\n"
+            rest = f"tar: {archive}: Cannot write: Broken pipe\ntar: Child returned status 2\ntar: Error is not recoverable: exiting now\n"
+            return Output("", child + rest, _FAILED)
         raise _Problem(
             f"can't open '{archive}': {error.reason}"
             if process.is_busybox
@@ -127,7 +135,11 @@ def _extract(process: Process, letters: str, archive: str) -> Output:
     try:
         text = process.stdin if archive == "-" else process.fs.read(process.path(archive))
     except ShellFileError as error:
-        raise _Problem(f"can't open '{archive}': {error.reason}") from None
+        raise _Problem(
+            f"can't open '{archive}': {error.reason}"
+            if process.is_busybox
+            else f"{archive}: Cannot open: {error.reason}"
+        ) from None
     data = text.encode("utf-8", "surrogateescape")
     names: list[str] = []
     said, exit_code = "", 0
@@ -145,9 +157,10 @@ def _extract(process: Process, letters: str, archive: str) -> Output:
                         said += f"tar: can't open '{member.name}': {error.reason}\n"
                         exit_code = 1 if process.is_busybox else _FAILED
     except (tarfile.TarError, EOFError, OSError, ValueError, RecursionError):
-        raise _Problem(
-            "short read" if process.is_busybox else "This does not look like a tar archive"
-        ) from None
+        if not process.is_busybox:
+            text = "tar: This does not look like a tar archive\ntar: Exiting with failure status due to previous errors\n"
+            return Output("", text, _FAILED)
+        raise _Problem("short read") from None
     has_list = "t" in letters or "v" in letters
     return Output("".join(f"{name}\n" for name in names) if has_list else "", said, exit_code)
 

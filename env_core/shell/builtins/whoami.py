@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from env_core.shell._options import UsageProblem, parse_options
+from env_core.shell._options import BUSYBOX_BANNER, UsageProblem, parse_options
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
 from env_core.world import Output
@@ -14,6 +14,8 @@ def _run(process: Process, argv: list[str]) -> Output:
         if options.operands:
             raise UsageProblem(f"extra operand '{options.operands[0]}'")
     except UsageProblem as problem:
+        if process.is_busybox:
+            return Output("", BUSYBOX_BANNER, 1)
         return problem.output(argv[0], process)
     return Output(process.user + "\n")
 

@@ -11,6 +11,7 @@ from tests.golden.recordings import Folder, Record
 from tests.golden.times import near
 from tests.golden.topics.timelines import cases_of
 from tests.node.lab import Lab
+from tests.node.laboratory import NodePlay
 from tests.node.playing import Play
 
 MOMENTS_MS = (0, 50, -100, 150, -300, 300, 500, -500, 800, -800, 1_200, -1_200, 1_600, -1_600)
@@ -19,11 +20,14 @@ SLACK_S = 2
 """The same, and times are shown in whole seconds; a restart comes at a tick of a second, whose phase is not recorded."""
 SEEDS = (7, 8, 9)
 """Chance decides which of two comes first, and where within its second a kubelet looks."""
+NODE_SLACK_S = 10
+"""Kubelets look at their node every ten seconds, controllers every five; the phases are not recorded."""
 _SCRIPT = re.compile(r"^Annotations: +oracle/script:(?: .*|\n +\{.*)\n", re.MULTILINE)
 _MORE_SCRIPT = re.compile(r"^(Annotations:)?( +)oracle/script:(?: \{.*|\n +\{.*)\n", re.MULTILINE)
 _ADDRESS = re.compile(r"\b10\.2\d\d\.\d+\.\d+ *")
 _HOST = re.compile(r"\b10\.0\.0\.\d+")
 _UID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
+_NODE = re.compile(r"involvedObject\.name=(node-\d)")
 _VERSION = re.compile(r'resourceVersion: "\d+"')
 _ID = re.compile(r"\b[0-9a-f]{64}\b")
 _PULLED = re.compile(r"in [\d.]+m?s \([\d.]+m?s including waiting\)")
@@ -91,6 +95,25 @@ def _shows_others(argv: list[str], case: str) -> bool:
     return case not in argv
 
 
+def _rows_sorted(text: str, node: Record | None) -> str:
+    """A list of events in the order of what they say: they are listed by when they were, to the nanosecond."""
+    if node is None:
+        return text
+    head, *rows = text.splitlines(keepends=True) or [""]
+    return head + "".join(sorted(rows, key=lambda row: row.partition(" ")[2].lstrip()))
+
+
+def _node_of(record: Record, case: Record, folder: Folder) -> Record | None:
+    """The recorded node that a command is about, None for the others."""
+    found = _NODE.search(record["argv"])
+    if found is None:
+        return None
+    rows = folder.companion("kubelet/nodes.jsonl")
+    return next(
+        (each for each in rows if each["node"] == found[1] and each["recording"] == case["recording"]), None
+    )
+
+
 def _results(play: Play, line: str, at_ms: int) -> list[tuple[int, str, str]]:
     """What a command prints at the moments at which it may have run, the likeliest first."""
     moments = [at_ms + offset for offset in MOMENTS_MS]
@@ -113,14 +136,24 @@ def judge(record: Record, folder: Folder) -> Comparison:
     if _shows_others(argv, record["case"]):
         apart = "other cases' pods"
     first: tuple[int, str, str] | None = None
+    node = _node_of(record, case, folder)
     for seed in SEEDS:
         try:
-            results = _results(Play(case, cases, seed), record["argv"], record["at_ms"])
+            if node is not None:
+                of_node = NodePlay(node, cases, seed, origin_ms=case["posted_ms"])
+                results = _results(of_node, record["argv"], case["posted_ms"] + record["at_ms"])
+            else:
+                results = _results(Play(case, cases, seed), record["argv"], record["at_ms"])
         except Exception as error:  # a crash is a difference like others
             return Comparison(wanted, f"raised {type(error).__name__}: {error}", apart=apart)
         for got in results:
             first = first or got
-            if got[0] == record["rc"] and agree(record["stdout"], got[1]) and agree(record["stderr"], got[2]):
+            slack_s = SLACK_S if node is None else NODE_SLACK_S
+            if (
+                got[0] == record["rc"]
+                and agree(_rows_sorted(record["stdout"], node), _rows_sorted(got[1], node), slack_s)
+                and agree(record["stderr"], got[2])
+            ):
                 return Comparison(wanted, wanted, apart=apart)
     assert first is not None
     shown = {"rc": first[0], "stdout": _sorted_events(printed(first[1])), "stderr": printed(first[2])}
