@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from env_core.dataplane.tunnel import Exchanged
-from env_core.episode import EpisodeOver, InvalidInput, UnknownName
+from env_core.episode import Episode, EpisodeOver, InvalidInput, UnknownName
 from env_core.rest.api import Answer
 from env_core.rest.message import HttpRequest
 from env_core.world import Output
@@ -357,10 +357,7 @@ class Play:
         record = {
             "event": what,
             "episode_id": session.episode_id,
-            "suite": episode.suite.id,
-            "task": episode.task.id,
-            "seed": episode.seed,
-            "step": episode.step_count,
+            **_place_of(episode),
             "reward": frame.reward,
             "done": frame.done,
             "digest": episode.digest(),
@@ -377,18 +374,10 @@ class Play:
     def _failed(self, session: Session, what: str, error: BaseException) -> Refusal:
         session.error_id = secrets.token_hex(8)
         episode = session.environment.episode
-        record: dict[str, Any] = {
-            "error_id": session.error_id,
-            "during": what,
-            "episode_id": session.episode_id,
-        }
+        record: dict[str, Any] = {"error_id": session.error_id, "during": what}
+        record["episode_id"] = session.episode_id
         if episode is not None:
-            record |= {
-                "suite": episode.suite.id,
-                "task": episode.task.id,
-                "seed": episode.seed,
-                "step": episode.step_count,
-            }
+            record |= _place_of(episode)
             try:
                 record["digest"] = episode.digest()
             except Exception as digest_error:
@@ -399,3 +388,13 @@ class Play:
     def _ended(self, session: Session) -> None:
         if self.journal is not None:
             self.journal.forget(session.key)
+
+
+def _place_of(episode: Episode) -> dict[str, Any]:
+    """Return what it takes to play an episode up to here again, for the log."""
+    return {
+        "suite": episode.suite.id,
+        "task": episode.task.id,
+        "seed": episode.seed,
+        "step": episode.step_count,
+    }

@@ -10,10 +10,12 @@ from env_core.apiserver.registry import Kinds
 from env_core.apiserver.request import Identity
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store
+from env_core.apiserver.tokens import secret_token
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Stream
 from env_core.sim.state import State
 from env_core.sim.table import Table
+from env_core.world import Object
 
 _KUBE_SYSTEM = "system:serviceaccount:kube-system:"
 
@@ -50,6 +52,10 @@ class Component:
     def kinds(self) -> Kinds:
         """What the API serves."""
         return self._server.registry
+
+    def secret_token(self, account: Object, secret: Object) -> str:
+        """Return a service account's token that goes with a Secret, signed by the cluster."""
+        return secret_token(self._server, account, secret)
 
     @property
     def now_ms(self) -> int:

@@ -34,6 +34,8 @@ SECONDS_MIN: Final = 600
 SECONDS_MAX: Final = 1 << 32
 _BOUND: Final = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 _OWN: Final = "kubernetes.io"
+_SECRET_ISSUER: Final = "kubernetes/serviceaccount"
+_SECRET_CLAIM: Final = "kubernetes.io/serviceaccount"
 _SIGNATURE_BLOCKS: Final = 8
 
 
@@ -172,6 +174,8 @@ def authenticate(server: ApiServer, token: str) -> Authenticated | None:
     if static is not None:
         return Authenticated(static, ())
     claims = _verified(server, token)
+    if claims is not None and claims["iss"] == _SECRET_ISSUER:
+        return _of_secret(server, token, claims)
     if claims is None or not claims["nbf"] <= server.loop.now_ms // 1000 < claims["exp"]:
         return None
     own = claims[_OWN]
@@ -187,15 +191,50 @@ def authenticate(server: ApiServer, token: str) -> Authenticated | None:
         found = server.store.get(resource, space, reference["name"])
         if found is None or found["metadata"]["uid"] != reference["uid"]:
             return None
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
     extra = [("authentication.kubernetes.io/credential-id", f"JTI={claims['jti']}")]
     for kind in ("node", "pod"):
         if kind in own:
             extra += [
                 (f"authentication.kubernetes.io/{kind}-{key}", own[kind][key]) for key in ("name", "uid")
             ]
-    identity = Identity(claims["sub"], groups, account["uid"])
+    identity = Identity(claims["sub"], _account_groups(namespace), account["uid"])
     return Authenticated(identity, tuple(claims["aud"]), tuple(extra))
+
+
+def secret_token(server: ApiServer, account: Object, secret: Object) -> str:
+    """Return the token that a Secret of type `kubernetes.io/service-account-token` holds: it does not expire.
+
+    Source: k8s.io/kubernetes pkg/serviceaccount/legacy.go.
+    """
+    metadata = account["metadata"]
+    namespace, name = metadata["namespace"], metadata["name"]
+    claims = {
+        "iss": _SECRET_ISSUER,
+        f"{_SECRET_CLAIM}/namespace": namespace,
+        f"{_SECRET_CLAIM}/secret.name": secret["metadata"]["name"],
+        f"{_SECRET_CLAIM}/service-account.name": name,
+        f"{_SECRET_CLAIM}/service-account.uid": metadata["uid"],
+        "sub": f"system:serviceaccount:{namespace}:{name}",
+    }
+    return _signed(server, claims)
+
+
+def _of_secret(server: ApiServer, token: str, claims: Object) -> Authenticated | None:
+    """Return whose token a Secret's is; None when the Secret no longer holds it, or the account is gone."""
+    namespace = claims[f"{_SECRET_CLAIM}/namespace"]
+    uid = claims[f"{_SECRET_CLAIM}/service-account.uid"]
+    account = server.store.get("serviceaccounts", namespace, claims[f"{_SECRET_CLAIM}/service-account.name"])
+    secret = server.store.get("secrets", namespace, claims[f"{_SECRET_CLAIM}/secret.name"])
+    if account is None or secret is None or account["metadata"]["uid"] != uid:
+        return None
+    held = (secret.get("data") or {}).get("token") or ""
+    if "deletionTimestamp" in secret["metadata"] or held != base64.b64encode(token.encode()).decode():
+        return None
+    return Authenticated(Identity(claims["sub"], _account_groups(namespace), uid), (AUDIENCE,))
+
+
+def _account_groups(namespace: str) -> tuple[str, ...]:
+    return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
 
 
 def _verified(server: ApiServer, token: str) -> dict[str, Any] | None:

@@ -95,7 +95,7 @@ class PodInfo:
         return (
             self.is_terminating == ("deletionTimestamp" in metadata)
             and self.labels == (metadata.get("labels") or _NO_LABELS)
-            and self.start_ms == _start_ms(pod)
+            and self.start_ms == started_ms(pod)
         )
 
 
@@ -143,13 +143,14 @@ def pod_info(pod: Object) -> PodInfo:
         anti_affinity=rules[1],
         preferred_affinity=rules[2],
         preferred_anti_affinity=rules[3],
-        start_ms=_start_ms(pod),
+        start_ms=started_ms(pod),
         group=(namespace, tuple(sorted(labels.items()))),
         has_affinity=any(rules),
     )
 
 
-def _start_ms(pod: Object) -> int:
+def started_ms(pod: Object) -> int:
+    """Return when a kubelet took the pod on, in milliseconds since the Unix epoch; 0 if none has."""
     text = (pod.get("status") or {}).get("startTime")
     return parse_ms(text) if text else 0
 

@@ -7,6 +7,7 @@ k8s.io/kubernetes pkg/scheduler/framework/preemption.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from env_core.apiserver.store import Store
@@ -14,7 +15,7 @@ from env_core.objects import selectors
 from env_core.scheduler._framework import Filters, Verdict, judge, reasons_text
 from env_core.scheduler._nodeinfo import NodeInfo
 from env_core.scheduler._plugin import Cycle, Rejection
-from env_core.scheduler._podinfo import PodInfo
+from env_core.scheduler._podinfo import PodInfo, started_ms
 
 BUDGETS = "poddisruptionbudgets.policy"
 _UNHELPFUL = Rejection(("Preemption is not helpful for scheduling",), is_final=True)
@@ -110,6 +111,14 @@ def _importance(pod: PodInfo) -> tuple[int, int]:
     return (-pod.priority, pod.start_ms or (1 << 62))
 
 
+def _as_it_is(store: Store, pod: PodInfo) -> PodInfo:
+    """Return a pod with the start that its status tells by now: the sums over nodes do not follow statuses."""
+    found = store.get("pods", pod.namespace, pod.name)
+    if found is None or found["metadata"].get("uid") != pod.uid:
+        return pod
+    return replace(pod, start_ms=started_ms(found))
+
+
 def _victims(
     cycle: Cycle,
     filters: Filters,
@@ -117,7 +126,10 @@ def _victims(
     budgets: list[tuple[str, selectors.LabelSelector, int]],
 ) -> Plan | Rejection:
     pod = cycle.pod
-    lower = sorted((other for other in node.pods if other.priority < pod.priority), key=_importance)
+    lower = sorted(
+        (_as_it_is(cycle.store, other) for other in node.pods if other.priority < pod.priority),
+        key=_importance,
+    )
     if not lower:
         return _NO_VICTIMS
     gone = {other.uid for other in lower}

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import orjson
 
-from tests.bench import facade, in_process, kubectl, memory, over_websocket, writes
+from tests.bench import facade, idle, in_process, kubectl, memory, over_websocket, writes
 from tests.bench.measuring import Profile
 from tests.bench.report import MISSED, Row, document, regressions, table
 
@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[_Group, ...]] = {
     "5": (over_websocket.rows,),
     "6": (memory.rows,),
     "7": (in_process.verdicts,),
-    "8": (in_process.growth, writes.rows),
+    "8": (in_process.growth, writes.rows, idle.rows),
     "9": (facade.rows,),
 }
 """What `--only` names. Row 2's figure over a WebSocket is measured with the fifth."""

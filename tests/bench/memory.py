@@ -47,7 +47,16 @@ def rows(profile: Profile, *, is_quick: bool) -> list[Row]:
         peer="the base world alone",
         peer_measured=found["base_kib"],
     )
-    return [episode, fork]
+    worlds = Row(
+        id="6c",
+        what="1,000 forks of busy worlds",
+        unit="MiB",
+        budget=512.0,
+        measured=rounded(found["world_fork_kib"] * 1_000 / 1_024),
+        peer="the base world alone",
+        peer_measured=rounded(found["base_kib"] / 1_024),
+    )
+    return [episode, fork, worlds]
 
 
 def _settled_kib() -> float:

@@ -129,7 +129,7 @@ class NamingServer(ApiServer):
     Pods that are made for a node (those of DaemonSets) get the name of a pod that was on it.
     """
 
-    __slots__ = ("answered", "forbidden", "moments", "names", "node_of", "shift")
+    __slots__ = ("answered", "forbidden", "moments", "names", "node_of", "renamed", "shift")
 
     def handle(self, request: ApiRequest):
         if request.verb in WRITES:
@@ -144,6 +144,8 @@ class NamingServer(ApiServer):
             metadata = request.body.get("metadata") or {}
             prefix = metadata.get("generateName")
             queue = self.names.get((request.resource.split(".")[0], prefix)) if prefix else None
+            if prefix is None and metadata.get("name"):
+                request = self._with_alias(request)
             if queue and not metadata.get("name"):
                 name = self._next_name(queue, request.body)
                 body = {**request.body, "metadata": {**metadata, "name": name}}
@@ -173,6 +175,17 @@ class NamingServer(ApiServer):
         """Return when an event that follows on a write is told: not before that write's answer."""
         handled, moment_ms = self.answered
         return moment_ms if handled == self.loop.handled else self.loop.now_ms
+
+    def _with_alias(self, request):
+        """Give an object whose name a client drew the name that recordings write for those that nobody else knows."""
+        name = request.body["metadata"]["name"]
+        drawn = f"{name[:-5]}uxxxx"
+        if drawn not in self.names.get((request.resource.split(".")[0], name[:-5]), ()):
+            return request
+        self.renamed[name] = drawn
+        return request._replace(
+            body={**request.body, "metadata": {**request.body["metadata"], "name": drawn}}
+        )
 
     def _in_order(self, request):
         body = request.body
@@ -204,6 +217,7 @@ class Replay:
         self.world.server.names = {}
         self.world.server.answered = (-1, 0)
         self.world.server.forbidden = []
+        self.world.server.renamed = {}
         self._read_names()
         self.world.pace = self._pace
         self.shift = self.world.server.shift = Shift(self.flow)

@@ -40,6 +40,7 @@ _NODE_REASONS = "Starting|NodeHas[A-Za-z]+|NodeReady|RegisteredNode|RemovingNode
 _NODE_EVENT = re.compile(
     rf"^(?:  Normal +(?:{_NODE_REASONS}) .*|\S+ +Normal +(?:{_NODE_REASONS}) +node/.*)\n", re.MULTILINE
 )
+_AUTHORITY = re.compile(r"(ca\.crt: +)\d+ bytes")
 _WARNING = "Warning: "
 OUTPUTS = ("rc", "stdout", "stderr")
 Result = tuple[int, str, str]
@@ -238,7 +239,8 @@ class Flow(flows.Replay):
             raise
         except Exception as error:  # a crash is a difference like others
             return (-1, "", f"raised {type(error).__name__}: {error}")
-        return output.exit_code, _plain(output.stdout), _plain(output.stderr)
+        renamed = Aliases({drawn: name for name, drawn in self.world.server.renamed.items()})
+        return output.exit_code, renamed.alias(_plain(output.stdout)), renamed.alias(_plain(output.stderr))
 
 
 def _plain(text: str) -> str:
@@ -268,6 +270,7 @@ def _without_history(result: Result) -> Result:
     whose events nobody deletes, and are counted on when a node of that name comes again.
     """
     code, stdout, stderr = result
+    stdout = _AUTHORITY.sub(r"\1N bytes", stdout)  # README: certificates -> <PEM>
     rest = _NODE_EVENT.sub("", stdout)
     if rest != stdout:
         rest = re.sub("-{3,}", "---", re.sub(" {2,}", "  ", rest))

@@ -311,3 +311,24 @@ def test_replicas_of_one_kind_are_spread_over_the_nodes():
     world.run(200)
     nodes = [world.node_of(f"p{index}") for index in range(6)]
     assert {name: nodes.count(name) for name in nodes} == {"n0": 2, "n1": 2, "n2": 2}
+
+
+@pytest.mark.parametrize("latest", ["a", "b"])
+def test_of_equal_victims_the_one_that_started_last_goes(latest):
+    """A pod's start comes with its status, after the scheduler has seen it bound."""
+    world = world_with(node("n1", "1"), node("n2", "1"))
+    for name in ("a", "b"):
+        world.put("pods", pod(name, "800m"))
+        world.run(100)
+    for name in ("a", "b"):
+        second = 2 if name == latest else 1
+        found = world.store.get("pods", "default", name)
+        world.put(
+            "pods", {**found, "status": {"phase": "Running", "startTime": f"2026-01-01T00:00:0{second}Z"}}
+        )
+    urgent = pod("urgent", "800m")
+    world.put("pods", {**urgent, "spec": {**urgent["spec"], "priority": 10}})
+    world.run(100)
+    assert world.store.get("pods", "default", "urgent")["status"]["nominatedNodeName"] == world.node_of(
+        latest
+    )
