@@ -83,6 +83,19 @@ class ServiceProbe(BaseModel):
     error: str = Field(default="", description="Why no answer came, if none did.")
 
 
+class ServiceLevel(BaseModel):
+    """One way into the application as one request found it. A status is 0 when no HTTP answer came."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(description="What its owners call it.")
+    url: str = Field(description="What was asked, through the ingress.")
+    status: int = Field(description="The HTTP status.")
+    latency_ms: int = Field(description="Milliseconds until the answer, or until it was given up.")
+    is_served: bool = Field(description="Whether the answer was what its owners promise, and in time.")
+    error: str = Field(default="", description="Why no answer came, if none did.")
+
+
 class ClusterSummary(BaseModel):
     """One line about each sort of object in the application's namespace."""
 
@@ -114,6 +127,9 @@ class KubeObservation(Observation):
     exit_code: int = Field(default=0, description="The command's exit code.")
     service_probe: ServiceProbe | None = Field(
         default=None, description="The service as it looks from outside."
+    )
+    service_levels: list[ServiceLevel] | None = Field(
+        default=None, description="The application's ways in, as they look from outside."
     )
     cluster_summary: ClusterSummary | None = Field(
         default=None, description="The application's namespace at a glance."

@@ -2,18 +2,20 @@
 
 python -m env_core.catalogue list [SECTION]
 python -m env_core.catalogue show NAME
-python -m env_core.catalogue check [--seeds 0-2] [--all]
+python -m env_core.catalogue check [FAMILY] [--seeds 0-2] [--all] [--jobs N]
 python -m env_core.catalogue docs
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from env_core.catalogue.checking import check_faults, named
 from env_core.catalogue.pages import PAGES
 from env_core.catalogue.proving import check
 from env_core.catalogue.sections import SECTIONS
@@ -67,6 +69,17 @@ def _seeds(text: str) -> range:
     return seeds
 
 
+def _checked(given: argparse.Namespace) -> int:
+    chosen = named(given.family) if given.family or given.all else ()
+    if given.family:
+        if not chosen:
+            sys.stderr.write(f"no fault family is called {given.family!r}\n")
+            return 1
+        return check_faults(chosen, given.seeds, jobs=given.jobs, say=_say)
+    code = check(given.seeds, is_all=given.all, say=_say)
+    return max(code, check_faults(chosen, given.seeds, jobs=given.jobs, say=_say)) if chosen else code
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one sub-command and return its exit code."""
     parser = argparse.ArgumentParser(prog="env_core.catalogue", description="What there is, and its proof.")
@@ -79,11 +92,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shows.add_argument("name")
     checks = commands.add_parser("check", help="play the repairs, the decoys and patience of every task")
     checks.add_argument("--seeds", type=_seeds, default=range(3), help="a seed or a range (default: 0-2)")
-    checks.add_argument("--all", action="store_true", help="also the tasks that are not listed")
+    checks.add_argument("family", nargs="?", default="", help="a fault family's id: prove this one only")
+    checks.add_argument(
+        "--all", action="store_true", help="also the tasks that are not listed, and every fault family"
+    )
+    checks.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="processes that prove families (default: all cores)",
+    )
     commands.add_parser("docs", help="write the generated pages")
     given = parser.parse_args(arguments)
     if given.command == "check":
-        return check(given.seeds, is_all=given.all, say=_say)
+        return _checked(given)
     if given.command == "docs":
         for name, page in PAGES.items():
             (DOCS / name).write_text(page(), encoding="utf-8")

@@ -42,25 +42,25 @@ def play(suite: Suite, task: Task, seed: int, script: Sequence[str]) -> tuple[Ep
 def prove(suite: Suite, task: Task, seed: int) -> Proof:
     """Play every reference repair, every decoy and patience; the outcomes must be ordered as DESIGN §3.8 says."""
     problems = []
-    patient, result = play(suite, task, seed, ())
+    patient, _ = play(suite, task, seed, ())
     before = patient.digest()
     floor = patient.score()
     if patient.digest() != before:
         problems.append("judging changed the world")
-    if result.is_terminated or floor >= 1.0:
+    if floor >= 1.0:
         problems.append(f"patience repairs it (score {floor})")
     repairs, decoys = suite.reference(task, seed), suite.decoys(task, seed)
     for name, scripts in (("repair", repairs), ("decoy", decoys)):
         if len(scripts) < 2:
             problems.append(f"only {len(scripts)} {name}s")
     for number, script in enumerate(repairs, 1):
-        episode, result = play(suite, task, seed, script)
-        if not result.is_terminated or episode.score() != 1.0:
+        episode, _ = play(suite, task, seed, script)
+        if episode.score() != 1.0:
             problems.append(f"repair {number} is refused (score {episode.score()}): {script}")
     for number, script in enumerate(decoys, 1):
-        episode, result = play(suite, task, seed, script)
+        episode, _ = play(suite, task, seed, script)
         score = episode.score()
-        if result.is_terminated or score > min(floor + WORKAROUND_MARGIN + 1e-9, 0.99):
+        if score > min(floor + WORKAROUND_MARGIN + 1e-9, 0.99):
             problems.append(f"decoy {number} passes (score {score}, doing nothing {floor}): {script}")
     return Proof(task.id, seed, len(repairs), len(decoys), floor, tuple(problems))
 
@@ -71,7 +71,8 @@ def check(seeds: Sequence[int], *, is_all: bool, say: Callable[[str], None]) -> 
     say(f"{'TASK':<36} {'SEEDS':<9} {'REPAIRS':<8} {'DECOYS':<7} {'FLOOR':<11} RESULT")
     for suite in suites():
         for task in suite.tasks:
-            if not (task.is_listed or is_all):
+            # The faults behind the tasks of `repair` have proofs of their own.
+            if suite.name == "repair" or not (task.is_listed or is_all):
                 continue
             proofs = [prove(suite, task, seed) for seed in seeds]
             problems = [f"seed {proof.seed}: {text}" for proof in proofs for text in proof.problems]

@@ -12,6 +12,7 @@ from env_core.apiserver.plugin import Admission
 from env_core.controllers import Controller
 from env_core.discovery import discover
 from env_core.episode import suites
+from env_core.faults import all_families
 from env_core.kubectl import command as kubectl
 from env_core.kubectl.verb import Verb
 from env_core.programs import Program
@@ -60,6 +61,17 @@ def _scenarios() -> list[Entry]:
     return [
         Entry(name, f"[{entry.type}, {entry.difficulty}] {entry.summary}", entry.source)
         for name, entry in tron_scenarios().items()
+    ]
+
+
+def _families() -> list[Entry]:
+    return [
+        Entry(
+            family.id,
+            f"{family.summary} Faults: {', '.join(f'{entry.id} (level {entry.level})' for entry in family.faults)}.",
+            family.source,
+        )
+        for family in sorted(all_families().values(), key=lambda family: family.id)
     ]
 
 
@@ -159,6 +171,7 @@ SECTIONS = (
     Section("suites", "Suites", _suites),
     Section("tasks", "Official tasks", _tasks),
     Section("scenarios", "Scenarios of tron", _scenarios),
+    Section("faults", "Fault families", _families),
     Section("kinds", "Resource kinds", _kinds),
     Section("admission", "Admission plugins, in order", _admission),
     Section("controllers", "Controllers", _controllers),

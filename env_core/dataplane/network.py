@@ -86,6 +86,9 @@ class Network(Resolver):
         reply = Reply(failure=UNREACHABLE)
         for address in found.addresses:
             reply = self.send(source, address, port, request, at_ms=at_ms + found.latency_ms)
+            if reply.failure and reply.detail:
+                # Clients know the address that they dialled, not what stands behind it.
+                reply = replace(reply, detail=f"{reply.detail.partition(' ')[0]} {address}")
             if not (reply.failure and reply.detail.startswith("connect")):
                 break
         if not found.latency_ms:
@@ -168,6 +171,9 @@ class Network(Resolver):
         run = connection.run
         assert run is not None, "connections without a failure have a run"
         program = programs().get(run.program)
+        if run.is_hung:
+            waited_ms = request.timeout_ms or CONNECT_TIMEOUT_MS
+            return Reply(failure=TIMEOUT, latency_ms=waited_ms, detail=f"read {connection.address}")
         if program is None:
             return Reply(failure=EMPTY, latency_ms=1, detail=f"read {connection.address}")
         container = self.started_as(run)
@@ -187,15 +193,16 @@ class Network(Resolver):
         )  # fmt: skip
         served = program.serve(container, inner, upstream)
         reply = served.reply
-        used_bytes = run.launch.memory_bytes + served.memory_bytes
+        used_bytes = run.resting_bytes(at_ms) + served.memory_bytes
         limit = container.memory_limit_bytes
         if limit is not None and served.memory_bytes and used_bytes > limit:
             self._usages.add(run, at_ms, -1, served.cpu_ms, served.memory_bytes)
             self._kill(run)
             return Reply(failure=EMPTY, latency_ms=reply.latency_ms, detail=f"read {connection.address}")
-        self._usages.add(
-            run, at_ms, -1 if reply.failure else reply.status, served.cpu_ms, served.memory_bytes
-        )
+        status = -1 if reply.failure else reply.status
+        self._usages.add(run, at_ms, status, served.cpu_ms, served.memory_bytes, served.kept_bytes)
+        if served.kept_bytes:
+            self._fill(run)
         if served.log:
             self._runtime.log(run, served.log)
         if served.ends is not None:
@@ -218,6 +225,15 @@ class Network(Resolver):
         now_ms = self._loop.now_ms
         self._runtime.end(run, now_ms, 137, "OOMKilled")
         self._loop.wake(now_ms, "kubelet", ("run", run.container.pod_uid, run.container.name))
+
+    def _fill(self, run: Run) -> None:
+        """Take note that a process keeps more of its memory: it may get over its limit sooner, or now."""
+        over_ms = run.out_of_memory_ms(self._usages.of(run).kept_bytes)
+        if over_ms is None:
+            return
+        at_ms = max(over_ms, self._loop.now_ms)
+        self._runtime.end(run, at_ms, 137, "OOMKilled")
+        self._loop.wake(at_ms, "kubelet", ("run", run.container.pod_uid, run.container.name))
 
     def _through_ingress(self, upstream: _Upstream, request: Request, client_ip: str) -> Reply:
         host = (request.headers.get("Host") or request.host).partition(":")[0]
@@ -343,6 +359,11 @@ class _Upstream:
         """Replace the container's memory."""
         container = self.run.container
         self._network._runtime.remember(container.pod_uid, container.name, state)
+
+    def has_peer(self, address: str) -> bool:
+        """Whether a pod or node has the address."""
+        network = self._network
+        return network._runtime.pod_at(address) is not None or address in network._nodes
 
     def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
         """Ask what monitors the cluster."""

@@ -35,6 +35,8 @@ class Usage(NamedTuple):
     window_cpu_ms: int = 0
     before_cpu_ms: int = 0
     """CPU time of the window before the current one."""
+    kept_bytes: int = 0
+    """What requests have left behind in the process."""
 
     def count(self, status: int | None = None) -> int:
         """Return how many requests were answered, of one status if given."""
@@ -68,14 +70,16 @@ class Usages:
             return Usage(container.started_ms)
         return found
 
-    def add(self, run: Run, at_ms: int, status: int, cpu_ms: int, memory_bytes: int) -> None:
+    def add(
+        self, run: Run, at_ms: int, status: int, cpu_ms: int, memory_bytes: int, kept_bytes: int = 0
+    ) -> None:
         """Count one request."""
         container = run.container
         key = RunKey(container.pod_uid, container.name)
         before: Usage | None = self._rows.get(key)
         if before is None or before[0] != container.started_ms:
             before = Usage(container.started_ms)
-        _, codes, total_ms, peak_bytes, last, window_ms, earlier_ms = before
+        _, codes, total_ms, peak_bytes, last, window_ms, earlier_ms, all_kept_bytes = before
         if len(codes) == 1 and codes[0][0] == status:
             codes = ((status, codes[0][1] + 1),)
         else:
@@ -90,8 +94,8 @@ class Usages:
             window_ms = cpu_ms
         peak_bytes = max(peak_bytes, memory_bytes)
         self._rows[key] = Usage(
-            before[0], codes, total_ms + cpu_ms, peak_bytes, window, window_ms, earlier_ms
-        )
+            before[0], codes, total_ms + cpu_ms, peak_bytes, window, window_ms, earlier_ms, all_kept_bytes + kept_bytes,
+        )  # fmt: skip
 
     def forget(self, pod_uid: str, container: str) -> None:
         """Drop a container's row."""

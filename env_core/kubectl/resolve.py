@@ -161,7 +161,10 @@ def select(
         raise_all([both, Failure(K_WITH_R)] if recursive else [both])
     recursive = args.has("recursive") and args.is_set("recursive")
     if kustomize:
-        streams = [kustomized(ctx, args, kustomize)]
+        try:
+            streams = [kustomized(ctx, args, kustomize)]
+        except Failure as failure:
+            return Selection(is_from_files=True, is_single=True, errors=(failure,))
     else:
         paths = [path for name in files for path in expand(ctx, name, recursive)]
         streams = [stream_of(ctx, path) for path in paths]
@@ -353,7 +356,8 @@ def _by_streams(
         ]
     return Selection(
         infos=tuple(infos),
-        is_single=len(streams) == 1 and len(infos) == 1,
+        is_single=len(streams) == 1
+        and (len(infos) < 2 or (streams[0].source != "STDIN" and not any(info.list for info in infos))),
         is_from_files=True,
         errors=tuple(errors),
     )

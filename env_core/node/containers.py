@@ -6,6 +6,7 @@ pkg/kubelet/images/image_manager.go, 1.37; texts in tests/golden/kubelet/{event,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from env_core.node import dns, eviction, lifecycle, volumes
@@ -324,6 +325,9 @@ def _put_run(
         exit_message=ending.message if ending is not None else "",
         ready_from_ms=subject.started_ms,
     )
+    over_ms = started.out_of_memory_ms()
+    if over_ms is not None and (started.exit_at_ms is None or over_ms < started.exit_at_ms):
+        started = replace(started, exit_at_ms=over_ms, exit_code=137, exit_reason="OOMKilled")
     host.runtime.put(started)
     host.runtime.remember(subject.pod_uid, subject.name, {})
     if launch.live:

@@ -16,6 +16,7 @@ from env_core.node import (
     containers,
     endings,
     eviction,
+    hanging,
     image_gc,
     logs,
     node_status,
@@ -211,6 +212,14 @@ class Kubelets:
         node = host.node(record.node)
         if node is not None:
             host.wake(next_phase_ms(node.relist_ms, host.now_ms), "sync", record.uid)
+
+    def hang(self, namespace: str, name: str, container: str) -> None:
+        """Let a container's process hang: it accepts connections and never answers, until it is restarted.
+
+        Raises:
+            KeyError: when no kubelet has such a running container.
+        """
+        hanging.hang(self._host, namespace, name, container)
 
     # Waking
 

@@ -146,6 +146,15 @@ def _wake_at_tick(
     host.wake(state.base_ms + passed * period_ms, "probe", record.uid, container, kind)
 
 
+def unpark(host: Host, record: PodRecord, container: Object) -> None:
+    """Let a container's probes look again, as what they saw holds no more."""
+    for kind, probe in probes_of(container):
+        state = state_of(host, record.uid, container["name"], kind)
+        if state is not None and state.is_parked:
+            host.probes[(record.uid, container["name"], kind)] = state._replace(is_parked=False)
+            _wake_at_tick(host, record, container["name"], kind, probe, state)
+
+
 def look(host: Host, record: PodRecord, pod: Object, container: Object, kind: str) -> Change:
     """Let one probe worker have its turn and return what must follow."""
     name = container["name"]

@@ -1,7 +1,8 @@
 """In-place resize: what of a pod's new resources its node grants, what its containers have, and what is said of it.
 
 Source: k8s.io/kubernetes pkg/kubelet/allocation (allocation_manager.go) and pkg/kubelet/kuberuntime (doPodResizeAction),
-1.37; times, conditions and texts in tests/golden/kubelet (resize-*).
+1.37; times, conditions and texts in tests/golden/kubelet (resize-*). Not recorded: what is said of a
+resize that the node could never grant (the API refuses it first).
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ def consider(host: Host, record: PodRecord, pod: Object) -> PodRecord:
     """Return the record after a look at what the pod asks for now: granted if the node has it, else put off."""
     if record.allocated is None:
         return record._replace(allocated=resources_of(pod))
+    seen = (record.status or {}).get("observedGeneration")
+    if record.resize is None and seen == pod["metadata"].get("generation", 0):
+        return record
     wanted = resources_of(pod)
     if wanted == record.allocated:
         return record

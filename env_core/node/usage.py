@@ -1,7 +1,8 @@
 """What pods use of their node's memory and disk, against what they asked for and may use.
 
 Source: k8s.io/kubernetes pkg/kubelet/eviction/helpers.go (podMemoryUsage, podLocalEphemeralStorageUsage,
-evictionMessage) and eviction_manager.go (localStorageEviction), 1.37; texts in tests/golden/kubelet (evict-*, mp-*, dp-*).
+evictionMessage) and eviction_manager.go (localStorageEviction), 1.37; texts in tests/golden/kubelet (evict-*, mp-*, dp-*);
+that of a container over its own limit is a constant in tests/golden/l0 (containerEphemeralStorageMessageFmt).
 """
 
 from __future__ import annotations

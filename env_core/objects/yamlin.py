@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from typing import Any
 
 import yaml
@@ -44,8 +45,29 @@ for _tag, _pattern, _first in (
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
 
 
+class _KeyProblem(Exception):
+    """A mapping key that JSON cannot have, or a scalar that is not what its tag says."""
+
+
+def _check_tag(loader: Any, node: Any, *fitting: str) -> None:
+    """Refuse a scalar whose written tag is not that of its text.
+
+    Raises:
+        _KeyProblem: in go-yaml's words.
+    """
+    found = loader.resolve(yaml.ScalarNode, node.value, (True, False)).rpartition(":")[2]
+    wanted = node.tag.rpartition(":")[2]
+    if found not in (wanted, *fitting):
+        raise _KeyProblem(f"cannot decode !!{found} `{node.value}` as a !!{wanted}")
+
+
 def _bool(loader: Any, node: Any) -> bool:
-    return str(loader.construct_scalar(node)).lower() in ("y", "yes", "true", "on")
+    lowered = str(loader.construct_scalar(node)).lower()
+    if lowered in ("y", "yes", "true", "on"):
+        return True
+    if lowered not in ("n", "no", "false", "off"):
+        _check_tag(loader, node)
+    return False
 
 
 def _int(loader: Any, node: Any) -> int | str:
@@ -55,13 +77,12 @@ def _int(loader: Any, node: Any) -> int | str:
     if len(digits) > _DIGITS_MAX:
         # No number that Go could hold: it stays text.
         return text
-    if digits[:2] in ("0b", "0x", "0o"):
-        return sign * int(digits, 0)
-    return sign * int(digits, 8 if len(digits) > 1 and digits[0] == "0" else 10)
-
-
-class _KeyProblem(Exception):
-    """A mapping key that JSON cannot have."""
+    base = 0 if digits[:2] in ("0b", "0x", "0o") else 8 if len(digits) > 1 and digits[0] == "0" else 10
+    try:
+        return sign * int(digits, base)
+    except ValueError:
+        _check_tag(loader, node)
+        return text
 
 
 def _mapping(loader: Any, node: Any) -> Any:
@@ -99,7 +120,43 @@ def _go_value(value: Any) -> str:
     return json.dumps(value)
 
 
+def _binary(loader: Any, node: Any) -> str:
+    try:
+        return b64decode(str(loader.construct_scalar(node)), validate=True).decode("utf-8", "surrogateescape")
+    except (ValueError, UnicodeEncodeError):
+        raise _KeyProblem("!!binary value contains invalid base64 data") from None
+
+
+def _float(loader: Any, node: Any) -> float:
+    try:
+        found: float = loader.construct_yaml_float(node)
+    except ValueError:
+        _check_tag(loader, node, "int")
+        raise _KeyProblem(f"cannot decode !!str `{node.value}` as a !!float") from None
+    return found
+
+
+def _null(loader: Any, node: Any) -> None:
+    if node.value:
+        _check_tag(loader, node)
+
+
+def _text(loader: Any, node: Any) -> Any:
+    """Read what Go has no type for as what it is made of."""
+    if isinstance(node, yaml.MappingNode):
+        return {_json_key(key): value for key, value in loader.construct_pairs(node, deep=True)}
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_scalar(node)
+
+
 _Loader.add_constructor("tag:yaml.org,2002:bool", _bool)
+_Loader.add_constructor("tag:yaml.org,2002:binary", _binary)
+_Loader.add_constructor("tag:yaml.org,2002:float", _float)
+_Loader.add_constructor("tag:yaml.org,2002:null", _null)
+for _tag in ("timestamp", "set", "omap", "pairs"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _text)
+_Loader.add_multi_constructor("", lambda loader, _suffix, node: _text(loader, node))
 _Loader.add_constructor("tag:yaml.org,2002:int", _int)
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 

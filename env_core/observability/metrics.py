@@ -62,7 +62,12 @@ def usage_of(run: Run, network: Network, now_ms: int) -> tuple[int, int]:
     nanocores = millis * 1_000_000 + _wobble(run, now_ms, 400_000) if millis else _wobble(run, now_ms, 20_000)
     if container.cpu_limit_millis is not None:
         nanocores = min(nanocores, container.cpu_limit_millis * 1_000_000)
-    memory = launch.memory_bytes + usage.memory_bytes // 4 + _wobble(run, now_ms, 256 << 10)
+    memory = (
+        run.resting_bytes(now_ms)
+        + usage.memory_bytes // 4
+        + usage.kept_bytes
+        + _wobble(run, now_ms, 256 << 10)
+    )
     if container.memory_limit_bytes is not None:
         memory = min(memory, container.memory_limit_bytes)
     return nanocores, memory

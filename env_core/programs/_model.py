@@ -108,6 +108,10 @@ class Launch:
     log: tuple[Line, ...] = ()
     exit: Exit | None = None
     memory_bytes: int = 8 << 20
+    growth_bytes_per_s: int = 0
+    """How fast the resting use grows: a cache that fills, or a leak. Over the limit the kernel kills the process."""
+    growth_bytes_max: int = 0
+    """By how much at most; 0 for without end."""
     disk_bytes: int = 36 << 10
     """In its container's own layer from the start."""
     written: tuple[Written, ...] = ()
@@ -165,6 +169,8 @@ class Served:
     """CPU time of the container itself. The data plane stretches it by the CPU limit and adds it to the latency."""
     memory_bytes: int = 0
     """Peak above the resting use; over the limit the container is OOM-killed and the reply is lost."""
+    kept_bytes: int = 0
+    """What the process keeps of that for good: a leak, request by request."""
     ends: int | None = None
     """The code with which the program dies of the request; None when it lives on."""
 
@@ -190,6 +196,9 @@ class Upstream(Protocol):
 
     def remember(self, state: dict[str, str]) -> None:
         """Replace the container's memory."""
+
+    def has_peer(self, address: str) -> bool:
+        """Whether the host at an address is still there; the connections of one that is gone are closed."""
 
     def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
         """Ask what monitors the cluster; return status, body and content type."""

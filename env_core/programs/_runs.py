@@ -9,6 +9,9 @@ from typing import NamedTuple
 from env_core.programs._model import Container, Launch, Line
 from env_core.sim.state import State
 
+NEVER_MS = 1 << 40
+"""Longer than any episode."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -24,10 +27,38 @@ class Run:
     exit_reason: str = ""
     exit_message: str = ""
     ready_from_ms: int = 0
+    is_hung: bool = False
+    """Whether the process accepts connections and never answers."""
 
     def is_running(self, now_ms: int) -> bool:
         """Whether the process lives at `now_ms`."""
         return self.exit_at_ms is None or now_ms < self.exit_at_ms
+
+    def resting_bytes(self, now_ms: int) -> int:
+        """Return what the process uses at rest at `now_ms`: its start's use and what has grown since."""
+        launch = self.launch
+        if not launch.growth_bytes_per_s:
+            return launch.memory_bytes
+        grown = launch.growth_bytes_per_s * max(now_ms - self.container.started_ms, 0) // 1000
+        return launch.memory_bytes + (
+            min(grown, launch.growth_bytes_max) if launch.growth_bytes_max else grown
+        )
+
+    def out_of_memory_ms(self, kept_bytes: int = 0) -> int | None:
+        """Return when growth brings the process over its container's limit, None for never.
+
+        `kept_bytes` is what requests have left behind in it.
+        """
+        launch, limit = self.launch, self.container.memory_limit_bytes
+        rate = launch.growth_bytes_per_s
+        if limit is None:
+            return None
+        room = limit - launch.memory_bytes - kept_bytes
+        if room <= 0 and kept_bytes:
+            return self.container.started_ms
+        if not rate or (launch.growth_bytes_max and launch.growth_bytes_max <= room):
+            return None
+        return self.container.started_ms + max(room, 0) * 1000 // rate + 1
 
     def listens_on(self, port: int, now_ms: int) -> bool:
         """Whether something accepts connections on `port` at `now_ms`."""
@@ -85,6 +116,12 @@ class Runtime:
         ended = replace(run, exit_at_ms=at_ms, exit_code=code, exit_reason=reason, exit_message=message)
         self.put(ended)
         return ended
+
+    def hang(self, run: Run) -> Run:
+        """Let a process stop doing anything: it keeps its ports and answers neither requests nor SIGTERM."""
+        stuck = replace(run, is_hung=True, launch=replace(run.launch, stop_ms=NEVER_MS, stop_code=137))
+        self.put(stuck)
+        return stuck
 
     def forget(self, pod_uid: str, containers: Iterable[str]) -> None:
         """Remove a pod's runs, memory and logs."""

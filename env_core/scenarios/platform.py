@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
 from env_core.apiserver.request import Identity
 from env_core.cluster import Cluster
 from env_core.scenarios import loader
+from env_core.world import Object
 
 ON_CALL = Identity("sre", ("on-call", "system:authenticated"))
 """The agent."""
@@ -15,18 +19,31 @@ DELIVERY = Identity("delivery-bot", ("on-call", "system:authenticated"))
 COLLEAGUE = Identity("m.okafor", ("on-call", "system:authenticated"))
 """A teammate."""
 
-_NODES = (("node-a", "4", "16Gi"), ("node-b", "4", "16Gi"), ("node-c", "4", "16Gi"))
 HEALTHY_TIMEOUT_MS = 180_000
 
 
-def with_platform(seed: int) -> Cluster:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A machine that joins the cluster."""
+
+    name: str
+    zone: str
+    cpu: str = "4"
+    memory: str = "16Gi"
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Object, ...] = ()
+
+
+NODES = tuple(Node(name=f"node-{letter}", zone=f"zone-{letter}") for letter in "abc")
+
+
+def with_platform(seed: int, nodes: Sequence[Node] = NODES) -> Cluster:
     """Return a cluster with its nodes and platform workloads, all of them healthy."""
     cluster = Cluster(seed=seed)
     cluster.boot()
-    for name, cpu, memory in _NODES:
-        cluster.kubelets.join(
-            name, cpu=cpu, memory=memory, labels={"topology.kubernetes.io/zone": f"zone-{name[-1]}"}
-        )
+    for node in nodes:
+        labels = {"topology.kubernetes.io/zone": node.zone, **node.labels}
+        cluster.kubelets.join(node.name, cpu=node.cpu, memory=node.memory, labels=labels, taints=node.taints)
     cluster.advance(2_000)
     loader.apply(cluster.client(), "platform")
     wait_healthy(cluster, "kube-system")
@@ -34,7 +51,7 @@ def with_platform(seed: int) -> Cluster:
 
 
 def wait_healthy(cluster: Cluster, namespace: str) -> None:
-    """Let time pass until every Deployment of a namespace is rolled out.
+    """Let time pass until every Deployment and StatefulSet of a namespace is rolled out.
 
     Raises:
         RuntimeError: if that takes longer than three minutes; a base world must come up.
@@ -45,7 +62,8 @@ def wait_healthy(cluster: Cluster, namespace: str) -> None:
             entry.get("status", {}).get("readyReplicas", 0) >= entry["spec"].get("replicas", 1)
             and entry.get("status", {}).get("observedGeneration", 0) >= entry["metadata"].get("generation", 0)
             and entry.get("status", {}).get("updatedReplicas", 0) >= entry["spec"].get("replicas", 1)
-            for entry in cluster.store.list("deployments.apps", namespace)
+            for resource in ("deployments.apps", "statefulsets.apps")
+            for entry in cluster.store.list(resource, namespace)
         )
 
     if not cluster.advance_until(is_healthy, HEALTHY_TIMEOUT_MS):

@@ -19,6 +19,11 @@ class View:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster itself, for checks of all of it; not to be changed."""
+        return self._cluster
+
     def fork(self) -> Cluster:
         """Return a cluster of one's own, to try things on."""
         return self._cluster.fork()

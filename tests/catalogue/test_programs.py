@@ -49,6 +49,9 @@ class Alone:
     def remember(self, state):
         self.memory = dict(state)
 
+    def has_peer(self, address):
+        return False
+
     def telemetry(self, path, form):
         return 404, "404 page not found\n", "text/plain; charset=utf-8"
 

@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -129,6 +130,8 @@ class Runner:
         key = (case.world, case.age_s)
         if self._world is None or self._key != key:
             self._key = key
+            # Discovery is cached on disk, as people have it; another world may serve other kinds.
+            shutil.rmtree(self._home / ".kube/cache", ignore_errors=True)
             self._world = frozen_worlds.frozen(case.world, case.age_s, int(time.time() * 1000))
             self._files = files_of(self._world.state, self._world.namespace)
             self._scratch = self._home / f"w-{case.world}-{case.age_s}"
@@ -159,7 +162,6 @@ class Runner:
             "TERM": "dumb",
             "NO_COLOR": "1",
             "TMPDIR": str(self._temporary),
-            "KUBECACHEDIR": str(self._home / f"cache-{case.world}-{case.age_s}"),
             **dict(case.line.env),
         }
         command = [str(self._kubectl), *case.line.argv]

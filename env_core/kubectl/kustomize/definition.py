@@ -146,6 +146,20 @@ def read_definition(text: str) -> dict[str, Any]:
     return found or {}
 
 
+def typed(value: Any, type_: str) -> dict[str, Any]:
+    """Return a value as a struct, without fields that the struct has not.
+
+    Raises:
+        KustomizeError: for wrong types.
+    """
+    problems: list[str] = []
+    found = _decoded(value, type_, "Go value", "", problems)
+    wrong = [problem for problem in problems if not problem.startswith("unknown field")]
+    if wrong:
+        raise KustomizeError(f"error unmarshaling JSON: while decoding JSON: json: {wrong[0]}")
+    return found or {}
+
+
 def deprecations(fields: dict[str, Any]) -> list[str]:
     """Return the warnings about old fields."""
     return [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from env_core.kubectl.kustomize.definition import typed
 from env_core.kubectl.kustomize.fieldspecs import split_path
 from env_core.kubectl.kustomize.ids import Gvk, ResId
 from env_core.kubectl.kustomize.loading import Loader
@@ -59,9 +60,9 @@ def read_replacements(loader: Loader, rows: list[dict[str, Any]]) -> list[dict[s
             continue
         value = plain(read_tree(loader.load(path)).tree)
         if isinstance(value, list):
-            found.extend(one for one in value if isinstance(one, dict))
+            found.extend(typed(one, "ReplacementField") for one in value)
         elif isinstance(value, dict):
-            found.append(value)
+            found.append(typed(value, "ReplacementField"))
         else:
             kind = "string" if isinstance(value, str) else "invalid"
             raise KustomizeError(f"unsupported replacement type encountered within replacement path: {kind}")

@@ -24,11 +24,7 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure(_MISSING)
     if args.is_set("all-namespaces"):
         ctx.is_namespace_explicit = False
-    try:
-        selection = select(ctx, args, words, allows_no_selector=True, is_served=True)
-    except Failure as failure:
-        raise_listed([failure] if args.text("kustomize") else [])
-        raise
+    selection = select(ctx, args, words, allows_no_selector=True, is_served=True)
     infos, errors = selection.load(ctx)
     if errors and len(words) == 2 and len(errors) == 1 and _is_not_found(errors[0]):
         return _describe_prefix(ctx, args, words[0], words[1], errors[0])

@@ -230,7 +230,7 @@ def sorted_objects(ctx: Context, objects: list[Object], field: str, *, of_rows: 
 def _print_objects(ctx: Context, args: Args, selection: Selection) -> None:
     found, errors = _fetch(ctx, args, selection)
     if errors and selection.is_single:
-        raise errors[0]
+        raise_all(errors)
     objects: list[Object] = []
     for item in found:
         objects.extend([item.found()] if isinstance(item, Info) else item.objects)

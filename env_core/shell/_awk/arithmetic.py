@@ -19,13 +19,18 @@ COMPARISONS: Final[dict[str, Callable[[int], bool]]] = {
 """What `compare` gives, to whether the operator holds."""
 
 
-def arithmetic(operator: str, left: float, right: float) -> float:
+def arithmetic(operator: str, left: float, right: float, *, has_infinity: bool = False) -> float:
     """Return what an operator makes of two numbers.
+
+    With `has_infinity` a division by zero has a value, as mawk has it.
 
     Raises:
         AwkProblem: for a division by zero.
     """
     if operator in ("/", "%") and right == 0:
+        if has_infinity:
+            is_nothing = operator == "%" or left == 0 or math.isnan(left)
+            return math.copysign(math.nan, -1.0) if is_nothing else math.copysign(math.inf, left)
         if operator == "/":
             raise AwkProblem("division by zero", "zero")
         raise AwkProblem("division by zero in %", "zero")

@@ -281,7 +281,8 @@ class Interpreter(Memory):
             value = self.value(node.value)
         else:
             right = to_number(self.value(node.value))
-            value = arithmetic(node.operator[:-1], to_number(self.value(node.target)), right)
+            before = to_number(self.value(node.target))
+            value = arithmetic(node.operator[:-1], before, right, has_infinity=not self.process.is_busybox)
         self.assign(node.target, value)
         return value
 
@@ -309,7 +310,8 @@ class Interpreter(Memory):
             return text
         if operator in COMPARISONS:
             return float(COMPARISONS[operator](compare(left, right, self.template())))
-        return arithmetic(operator, to_number(left), to_number(right))
+        has_infinity = not self.process.is_busybox
+        return arithmetic(operator, to_number(left), to_number(right), has_infinity=has_infinity)
 
     def _unary(self, node: Unary) -> Value:
         value = self.value(node.operand)

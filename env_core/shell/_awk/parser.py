@@ -87,7 +87,8 @@ class _Parser(ExpressionParser):
         self.newlines()
         while self.peek() != "}":
             if self.peek() == "end":
-                raise self.failure()
+                line = self.tokens[self.index].line + 1
+                raise AwkProblem(f"line {line}: missing }} near end of file", "syntax")
             body.append(self._statement())
             self.newlines()
         self.take()

@@ -37,6 +37,8 @@ class TokenReader:
             AwkProblem: if another one comes.
         """
         if self.peek() != kind:
+            if kind == ")":
+                raise self.missing(kind)
             raise self.failure()
         return self.take()
 
@@ -46,6 +48,12 @@ class TokenReader:
         if token.kind == "end" or token.kind == "\n":
             return AwkProblem(f"line {token.line}: syntax error at or near end of line", "syntax")
         return AwkProblem(f"line {token.line}: syntax error at or near {token.text}", "syntax")
+
+    def missing(self, kind: str) -> AwkProblem:
+        """Return the error for a bracket that is not closed at the next token."""
+        token = self.tokens[self.index]
+        near = "end of line" if token.kind in ("end", "\n") else token.text
+        return AwkProblem(f"line {token.line}: missing {kind} near {near}", "syntax")
 
     def newlines(self) -> None:
         """Skip ends of lines and semicolons."""

@@ -39,7 +39,7 @@ def to_string(value: Value, template: str = "%.6g") -> str:
     if isinstance(value, str):
         return value if type(value) is str else str.__str__(value)
     if math.isnan(value):
-        return "nan"
+        return "-nan" if math.copysign(1.0, value) < 0 else "nan"
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if value == int(value) and abs(value) < _EXACT_MAX:

@@ -150,7 +150,7 @@ def _all(process: Process, search: _Search, names: list[str]) -> Output:
         else:
             out += _lines(search, lines, chosen, shown, is_first=not out)
     message = "" if options.has("s") else "".join(problems)
-    has_problem = any("Is a directory" not in problem for problem in problems)
+    has_problem = bool(problems)
     return Output("".join(out), message, 2 if has_problem else int(not selected_any))
 
 

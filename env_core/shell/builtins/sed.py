@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from env_core.shell._inputs import read_input, split_lines
-from env_core.shell._options import UsageProblem, parse_options
+from env_core.shell._options import BUSYBOX_BANNER, UsageProblem, parse_options
 from env_core.shell._regex import RegexProblem
 from env_core.shell._sed_editor import Editor
 from env_core.shell._sed_parser import Command, SedParser, SedProblem
@@ -21,11 +21,17 @@ _LONG = {
 }  # fmt: skip
 
 
+_USAGE = "Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...\n"
+"""The first line of GNU sed's help; the rest is prose."""
+
+
 def _run(process: Process, argv: list[str]) -> Output:
     try:
         options = parse_options(argv[1:], "ne:f:Eri::suz", _LONG)
     except UsageProblem as problem:
-        return problem.output(argv[0], process)
+        if process.is_busybox:
+            return problem.output(argv[0], process)
+        return Output("", f"{argv[0]}: {problem.text}\n{_USAGE}", 1)
     operands = list(options.operands)
     scripts = [value for letter, value in options.given if letter == "e"]
     for name in options.values("f"):
@@ -35,8 +41,7 @@ def _run(process: Process, argv: list[str]) -> Output:
             return Output("", f"sed: couldn't open file {name}: {error.reason}\n", 1)
     if not scripts:
         if not operands:
-            usage = "Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...\n"
-            return Output("", "" if process.is_busybox else usage, 1)
+            return Output("", BUSYBOX_BANNER if process.is_busybox else _USAGE, 1)
         scripts = [operands.pop(0)]
     try:
         commands = _parsed("\n".join(scripts), options.has("Er"), process.is_busybox)

@@ -41,8 +41,13 @@ def _run(process: Process, argv: list[str]) -> Output:
         return _extract(process, letters, archive)
     except _Problem as problem:
         text = f"tar: {problem}\n"
-        if process.is_busybox and str(problem).startswith("You must specify"):
-            return Output("", BUSYBOX_BANNER, 1)
+        if str(problem).startswith("You must specify"):
+            hint = "Try 'tar --help' or 'tar --usage' for more information.\n"
+            return Output(
+                "",
+                BUSYBOX_BANNER if process.is_busybox else f"{text}{hint}",
+                1 if process.is_busybox else _FAILED,
+            )
         if not process.is_busybox:
             text += "tar: Error is not recoverable: exiting now\n"
         return Output("", text, 1 if process.is_busybox else _FAILED)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from env_core.cluster import Cluster
 from env_core.programs import REFUSED, TIMEOUT, Reply, Request
+from env_core.suites._watch import Sight
+from env_core.suites._watch import Watch as _Watch
 from env_core.suites.tron._scenario import HOST, NAMESPACE
 from env_core.world import Object
 
@@ -45,105 +47,6 @@ class ServiceProbe:
 
 UNKNOWN = ServiceProbe(0, 0, 0, -1.0)
 """Before the first look."""
-
-
-class Watch:
-    """The monitor's eye on one cluster: probes when asked, and puts off what cannot tell anything new.
-
-    While nothing has been written and nothing has happened, as many equal answers in a row as there are endpoints
-    to take turns mean that the next one is the same. Such a request is noted and sent, as of its time, before
-    anything looks at what requests leave behind (logs, usage) or time brings anything new.
-    """
-
-    __slots__ = ("_cluster", "_equal", "_mark", "_put_off", "_summary", "_summary_revision", "_turns", "last")
-
-    def __init__(self, cluster: Cluster, last: ServiceProbe = UNKNOWN) -> None:
-        self._cluster = cluster
-        self.last = last
-        self._equal = 0
-        self._turns = 1
-        self._mark = (-1, -1)
-        self._put_off: list[int] = []
-        self._summary: Object = {}
-        self._summary_revision = -1
-
-    def settle(self) -> None:
-        """Look as often as it takes to know that the next look would tell nothing new."""
-        for _ in range(16):
-            self.look()
-            if self._put_off:
-                self._put_off.pop()
-                return
-
-    def look(self) -> ServiceProbe:
-        """Probe the service now."""
-        cluster = self._cluster
-        if (cluster.store.revision, cluster.loop.handled) != self._mark:
-            self._equal = 0
-        elif self._equal > self._turns:
-            self._put_off.append(cluster.now_ms)
-            return self.last
-        self.catch_up()
-        found = probe(cluster)
-        mark = (cluster.store.revision, cluster.loop.handled)
-        if mark == self._mark and found == self.last:
-            self._equal += 1
-        else:
-            self._equal = 1
-            self._mark = mark
-            self._turns = _turns(cluster)
-        self.last = found
-        return found
-
-    def catch_up(self) -> None:
-        """Send what was put off, each request as of its own time."""
-        put_off, self._put_off = self._put_off, []
-        for at_ms in put_off:
-            with self._cluster.loop.as_of(at_ms):
-                probe(self._cluster)
-
-    def summary(self) -> Object:
-        """Return the summary of the namespace, made again only when something was written."""
-        revision = self._cluster.store.revision
-        if revision != self._summary_revision:
-            self._summary = summary(self._cluster)
-            self._summary_revision = revision
-        return self._summary
-
-    def fork(self, cluster: Cluster) -> Watch:
-        """Return the same eye on a forked cluster."""
-        copy = Watch(cluster, self.last)
-        copy._equal = self._equal
-        copy._turns = self._turns
-        copy._mark = (self._mark[0], cluster.loop.handled) if self._mark == self._now() else (-1, -1)
-        copy._put_off = list(self._put_off)
-        copy._summary, copy._summary_revision = self._summary, self._summary_revision
-        return copy
-
-    def _now(self) -> tuple[int, int]:
-        return self._cluster.store.revision, self._cluster.loop.handled
-
-
-def _turns(cluster: Cluster) -> int:
-    """Return how many endpoints take turns behind the busiest Service that a request can meet."""
-    store = cluster.store
-    return max(
-        (
-            sum(
-                len(entry.get("endpoints") or ()) for entry in store.indexed("service", f"{namespace}/{name}")
-            )
-            for namespace, name in _ON_THE_WAY
-        ),
-        default=1,
-    )
-
-
-_ON_THE_WAY = (
-    (NAMESPACE, "nginx"),
-    (NAMESPACE, "redis"),
-    ("kube-system", "kube-dns"),
-    ("kube-system", "traefik"),
-)
 
 
 def probe(cluster: Cluster) -> ServiceProbe:
@@ -219,3 +122,17 @@ def _endpoints(cluster: Cluster, service: str) -> str:
                     f"{address}:{port}" for address in endpoint.get("addresses", ()) for port in ports
                 ]
     return f"{service} {','.join(sorted(addresses)) or '<none>'}"
+
+
+SIGHT = Sight(
+    probe=probe,
+    summary=summary,
+    services=(
+        (NAMESPACE, "nginx"),
+        (NAMESPACE, "redis"),
+        ("kube-system", "kube-dns"),
+        ("kube-system", "traefik"),
+    ),
+    unknown=UNKNOWN,
+)
+Watch = _Watch[ServiceProbe]

@@ -1,56 +1,23 @@
-"""Which command lines the suite refuses before they run, and in which words.
+"""Which command lines the suite refuses before they run, beyond what no suite carries out.
 
-Source: SEEDS TR-12 to TR-15. A refused line costs its price, counts as a step and changes nothing.
+Source: SEEDS TR-12 to TR-15.
 """
 
 from __future__ import annotations
 
-from env_core.suites.tron.pricing import EDIT, REFUSED, is_mutating, verb_of
+from env_core.rest.message import HttpRequest
+from env_core.suites import _calls, _refusals
+from env_core.suites._calls import Call
+from env_core.suites._lines import Rules
+from env_core.suites._pricing import is_mutating, verb_of
+from env_core.suites._refusals import Refusal
 
-EXIT_CODE = 2
-_INTERACTIVE = {
-    "attach": "use logs",
-    "port-forward": "use curl, or kubectl exec … -- curl",
-    "proxy": "use kubectl get --raw",
-}
-"""Verbs that wait for a person, and what does their work."""
-_IDENTITY_FLAGS = (
-    "--kubeconfig",
-    "--server",
-    "--token",
-    "--as",
-    "--as-group",
-    "--as-uid",
-    "--user",
-    "--context",
-    "--cluster",
-    "-s",
-)
 _REPLICASETS = ("rs", "replicaset", "replicasets", "replicasets.apps", "replicaset.apps")
-_CURL_FILES = (
-    "-o",
-    "-O",
-    "-T",
-    "--output",
-    "--upload-file",
-    "--remote-name",
-    "-K",
-    "--config",
-    "--output-dir",
-    "--create-dirs",
-)
+_NO_REPLICASET = "changing a ReplicaSet refused: change its owner instead"
 
 
-class Refusal(Exception):
-    """Raised when a line is refused; carries its price."""
-
-    def __init__(self, message: str, cost: float = REFUSED) -> None:
-        super().__init__(message)
-        self.cost = cost
-
-
-def check_line(line: str, commands: list[list[str]]) -> None:
-    """Refuse a line that does not begin with kubectl or curl, and every command in it that is out of bounds.
+def check_line(line: str) -> None:
+    """Refuse a line that does not begin with kubectl or curl.
 
     Raises:
         Refusal: with the text that the agent reads.
@@ -62,8 +29,6 @@ def check_line(line: str, commands: list[list[str]]) -> None:
         raise Refusal(
             f"{first!r} refused: the line must begin with kubectl or curl; pipes, ;, && and here-documents may follow"
         )
-    for argv in commands:
-        check_command(argv)
 
 
 def check_command(argv: list[str]) -> None:
@@ -72,60 +37,28 @@ def check_command(argv: list[str]) -> None:
     Raises:
         Refusal: with the text that the agent reads.
     """
-    if not argv:
-        return
-    if argv[0] == "kubectl":
-        _check_kubectl(argv)
-    elif argv[0] == "curl":
-        _check_curl(argv)
+    _refusals.check_command(argv)
+    if argv[:1] == ["kubectl"] and is_mutating(argv) and verb_of(argv)[0] != "exec":
+        own = argv[: argv.index("--")] if "--" in argv else argv
+        if _names_replicaset(own):
+            raise Refusal(_NO_REPLICASET)
 
 
-def _check_kubectl(argv: list[str]) -> None:
-    verb, sub = verb_of(argv)
-    own = argv[: argv.index("--")] if "--" in argv else argv
-    for word in own[1:]:
-        flag = word.split("=", 1)[0]
-        if flag in _IDENTITY_FLAGS:
-            raise Refusal(f"kubectl {flag} refused: the identity and the cluster are fixed")
-    if verb == "edit":
-        raise Refusal("kubectl edit refused: there is no editor; use patch, set or apply", EDIT)
-    if verb in _INTERACTIVE:
-        raise Refusal(f"kubectl {verb} refused: it is interactive; {_INTERACTIVE[verb]}")
-    if verb in ("exec", "debug", "run") and _wants_terminal(own):
-        text = "it is interactive; leave -t out and give the command after --"
-        raise Refusal(f"kubectl {verb} with a terminal (-t, --tty) refused: {text}")
-    if is_mutating(argv) and verb != "exec" and _names_replicaset(own, sub):
-        raise Refusal("changing a ReplicaSet refused: change its owner instead")
+def _names_replicaset(words: list[str]) -> bool:
+    return any(
+        part.split("/", 1)[0].lower() in _REPLICASETS
+        for word in words[1:]
+        if not word.startswith("-")
+        for part in word.split(",")
+    )
 
 
-def _wants_terminal(words: list[str]) -> bool:
-    for word in words[1:]:
-        if word in ("--tty", "--tty=true"):
-            return True
-        if word.startswith("-") and not word.startswith("--") and word[1:] in ("t", "it", "ti"):
-            return True
-    return False
+def check_call(request: HttpRequest) -> Call:
+    """Return what the suite makes of a request to the API, with the refusal if it is out of bounds."""
+    call = _calls.reviewed(request)
+    if call.is_mutating and _calls.plural_of(request) == "replicasets.apps":
+        return call._replace(refusal=_NO_REPLICASET)
+    return call
 
 
-def _names_replicaset(words: list[str], _sub: str) -> bool:
-    for word in words[1:]:
-        if word.startswith("-"):
-            continue
-        for part in word.split(","):
-            if part.split("/", 1)[0].lower() in _REPLICASETS:
-                return True
-    return False
-
-
-def _check_curl(argv: list[str]) -> None:
-    for index, word in enumerate(argv[1:], start=1):
-        flag = word.split("=", 1)[0]
-        value = argv[index + 1] if index + 1 < len(argv) else ""
-        if flag in _CURL_FILES and not (flag in ("-o", "--output") and value == "/dev/null"):
-            raise Refusal(f"curl {flag} refused: no files")
-        if flag in ("-d", "--data", "--data-binary", "--data-raw", "-F", "--form") and (
-            value.startswith("@") or "=@" in value
-        ):
-            raise Refusal(f"curl {flag} @file refused: no files")
-        if word.lower().startswith(("file:", "ftp:", "scp:", "gopher:", "dict:")):
-            raise Refusal(f"curl {word.split(':', 1)[0]}: refused: only http and https")
+RULES = Rules(check_line=check_line, check_command=check_command, check_call=check_call)

@@ -60,7 +60,7 @@ def prepare(
     base = healthy(seed % VARIANTS)
     untouched = _broken(scenario, tuple(sorted(params.items())), seed)
     cluster = untouched.fork()
-    watch = observing.Watch(cluster)
+    watch = observing.Watch(cluster, observing.SIGHT)
     watch.settle()
     watch.summary()  # Forks share it, until they write.
     probe = watch.last

@@ -1,4 +1,4 @@
-"""REST requests as actions of the suite: which change something, what they cost, and which are out of bounds.
+"""REST requests as actions: which change something, and what they cost.
 
 A person's or a program's own client (kubectl, Helm, a library) sends them, several for each command. Writes cost what the
 command costs that sends them; so many reads together count as one look.
@@ -14,7 +14,7 @@ from env_core.rest.api import UPGRADES
 from env_core.rest.message import HttpRequest
 from env_core.rest.paths import Target, target_of
 from env_core.rest.queries import Query
-from env_core.suites.tron import pricing
+from env_core.suites import _pricing as pricing
 
 READS_PER_STEP: Final = 10
 """So many reads count as one step: `describe` sends up to six, `get all` ten."""
@@ -25,7 +25,7 @@ _RESTARTED: Final = b"kubectl.kubernetes.io/restartedAt"
 
 
 class Call(NamedTuple):
-    """What the suite makes of a request."""
+    """What a suite makes of a request."""
 
     is_action: bool
     """Whether it asks a resource: discovery, OpenAPI, reviews and health are free."""
@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 
 def reviewed(request: HttpRequest) -> Call:
-    """Return what the suite makes of a request, before it is answered."""
+    """Return what a suite makes of a request, before it is answered; one that refuses some adds the refusal."""
     path, _, text = request.target.partition("?")
     target = target_of(path)
     if target is None or target.group in _REVIEWS:
@@ -56,12 +56,15 @@ def reviewed(request: HttpRequest) -> Call:
         return Call(is_action=True, reads_records=has_records)
     if target.subresource == "token" or _is_dry_run(request, text):
         return Call(is_action=True)
-    refusal = ""
-    if target.plural == "replicasets" and target.group == "apps":
-        refusal = "changing a ReplicaSet refused: change its owner instead"
-    return Call(
-        is_action=True, is_mutating=True, cost=_price(request, target), refusal=refusal, reads_records=True
-    )
+    return Call(is_action=True, is_mutating=True, cost=_price(request, target), reads_records=True)
+
+
+def plural_of(request: HttpRequest) -> str:
+    """Return the group-qualified plural that a request is about; "" for discovery and the like."""
+    target = target_of(request.target.partition("?")[0])
+    if target is None:
+        return ""
+    return f"{target.plural}.{target.group}" if target.group else target.plural
 
 
 def _is_dry_run(request: HttpRequest, query: str) -> bool:

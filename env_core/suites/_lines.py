@@ -1,13 +1,17 @@
-"""Command lines as actions of the suite: what can be said of one before it runs, its price, and how its output is cut."""
+"""Command lines as actions: what can be said of one before it runs, its price, and how its output is cut."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from env_core.suites.tron import refusals
-from env_core.suites.tron.pricing import is_mutating, only_reads_objects, price
+from env_core.rest.message import HttpRequest
+from env_core.suites._calls import Call
+from env_core.suites._pricing import is_mutating, only_reads_objects, price
+from env_core.suites._refusals import Refusal
 from env_core.tools.terminal import Terminal
 
 _BYTES = re.compile("[\ud800-\udfff]")
@@ -16,43 +20,58 @@ _BYTES = re.compile("[\ud800-\udfff]")
 class Review(NamedTuple):
     """What can be said of a line before it runs."""
 
-    refusal: refusals.Refusal | None
+    refusal: Refusal | None
     is_reading: bool
     """Whether all of its commands only read objects."""
 
 
-@lru_cache(maxsize=4096)
-def reviewed_line(line: str) -> Review:
-    commands = Terminal.commands(line)
-    try:
-        refusals.check_line(line, commands)
-    except refusals.Refusal as refusal:
-        return Review(refusal, False)
-    return Review(None, all(map(only_reads_objects, commands)))
+class Price(NamedTuple):
+    """What can be said of a command before it runs."""
 
-
-class _Price(NamedTuple):
-    refusal: refusals.Refusal | None
+    refusal: Refusal | None
     cost: float
     is_mutating: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rules:
+    """What a suite refuses. The checks raise `Refusal`."""
+
+    check_line: Callable[[str], None]
+    check_command: Callable[[list[str]], None]
+    check_call: Callable[[HttpRequest], Call]
+
+
 @lru_cache(maxsize=4096)
-def _priced(argv: tuple[str, ...]) -> _Price:
+def reviewed_line(rules: Rules, line: str) -> Review:
+    """Return what a suite makes of a line."""
+    commands = Terminal.commands(line)
+    try:
+        rules.check_line(line)
+        for argv in commands:
+            rules.check_command(argv)
+    except Refusal as refusal:
+        return Review(refusal, False)
+    return Review(None, all(map(only_reads_objects, commands)))
+
+
+@lru_cache(maxsize=4096)
+def _priced(rules: Rules, argv: tuple[str, ...]) -> Price:
     words = list(argv)
     try:
-        refusals.check_command(words)
-    except refusals.Refusal as refusal:
-        return _Price(refusal, 0.0, False)
-    return _Price(None, price(words), words[:1] == ["kubectl"] and is_mutating(words))
+        rules.check_command(words)
+    except Refusal as refusal:
+        return Price(refusal, 0.0, False)
+    return Price(None, price(words), words[:1] == ["kubectl"] and is_mutating(words))
 
 
 class Meter:
     """Adds up the prices of the commands that a line really runs; refuses the ones that are out of bounds."""
 
-    __slots__ = ("cost", "has_changed")
+    __slots__ = ("_rules", "cost", "has_changed")
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
         self.cost = 0.0
         self.has_changed = False
 
@@ -62,7 +81,7 @@ class Meter:
         Raises:
             Refusal: if it is out of bounds (it may have come out of a substitution).
         """
-        known = _priced(tuple(argv))
+        known = _priced(self._rules, tuple(argv))
         if known.refusal is not None:
             raise known.refusal.with_traceback(None)
         self.cost = round(self.cost + known.cost, 3)
@@ -77,6 +96,7 @@ def text_of(text: str) -> str:
 
 
 def cut(text: str, chars_max: int) -> str:
+    """Return the text, or its head and tail around a note of how much is missing."""
     if len(text) <= chars_max:
         return text
     head = chars_max * 3 // 4

@@ -1,0 +1,36 @@
+"""What passes between a Postgres client and server in one request: who asks, with how many connections, for what."""
+
+from __future__ import annotations
+
+import json
+from typing import Final, NamedTuple
+
+PROTOCOL: Final = "postgres"
+
+
+class Query(NamedTuple):
+    """A statement sent over a connection of a client's pool."""
+
+    user: str
+    password: str
+    database: str
+    statement: str
+    pool: int = 1
+    """How many connections the client holds in all."""
+
+
+def encode(query: Query) -> str:
+    """Return the body of a request."""
+    return json.dumps(query)
+
+
+def decode(body: str) -> Query | None:
+    """Return the query in a request's body, None when it is none."""
+    try:
+        words = json.loads(body)
+    except json.JSONDecodeError:
+        return None
+    if not isinstance(words, list) or len(words) != len(Query._fields):
+        return None
+    user, password, database, statement, pool = words
+    return Query(str(user), str(password), str(database), str(statement), int(pool))

@@ -1,0 +1,208 @@
+"""What the client libraries of our services say of failed calls, language by language.
+
+Source: tests/golden/programs/app-{go,node,python,java} (*.client.*), client-libs (python.redis.*, python.psycopg.*,
+node.pg.*). Not recorded: lib/pq's texts (github.com/lib/pq error.go: "pq: " and the server's message), pgjdbc's
+(org/postgresql/core/v3/ConnectionFactoryImpl.java).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from env_core.programs._http import REASONS
+from env_core.programs._model import (
+    DNS_TIMEOUT,
+    EMPTY,
+    FILTERED,
+    NETWORK_UNREACHABLE,
+    NXDOMAIN,
+    REFUSED,
+    RESET,
+    SERVFAIL,
+    TIMEOUT,
+    UNREACHABLE,
+)
+from env_core.programs._service_model import GO, HTTP, JAVA, NODE, POSTGRES, PYTHON
+
+_NAME_SERVER: Final = "10.96.0.10:53"
+
+
+class Failed(NamedTuple):
+    """A call that brought nothing usable."""
+
+    protocol: str
+    host: str
+    port: int
+    failure: str = ""
+    """One of the failures of connections, or "" when the server answered."""
+    address: str = ""
+    """The address that the client dialled, "" when the name has none."""
+    is_connecting: bool = False
+    status: int = 0
+    """Of an HTTP answer."""
+    message: str = ""
+    """What a Redis or Postgres server answered, without its prefix."""
+    url: str = ""
+    method: str = "GET"
+    source_ip: str = ""
+    timeout_ms: int = 0
+    user: str = ""
+
+    @property
+    def target(self) -> str:
+        """The address and port as clients print them."""
+        return f"{self.address or self.host}:{self.port}"
+
+
+def text(language: str, failed: Failed) -> str:
+    """Return what the language's client says, without the stack (a cause has a line of its own)."""
+    return _TEXTS[language](failed)
+
+
+def _go(failed: Failed) -> str:
+    if failed.protocol == HTTP:
+        if not failed.failure:
+            return f"unexpected status: {failed.status} {REASONS.get(failed.status, '')}"
+        return f'{failed.method.capitalize()} "{failed.url}": {_go_connection(failed)}'
+    if failed.failure:
+        return _go_connection(failed)
+    return f"pq: {failed.message}" if failed.protocol == POSTGRES else failed.message
+
+
+def _go_connection(failed: Failed) -> str:
+    if failed.failure in (NXDOMAIN, SERVFAIL):
+        why = "no such host" if failed.failure == NXDOMAIN else "server misbehaving"
+        return f"dial tcp: lookup {failed.host} on {_NAME_SERVER}: {why}"
+    if failed.failure in (TIMEOUT, DNS_TIMEOUT):
+        if failed.protocol == HTTP:
+            return "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+        return f"dial tcp {failed.target}: i/o timeout"
+    if failed.failure == RESET:
+        return f"read tcp {failed.source_ip}:{_client_port(failed)}->{failed.target}: read: connection reset by peer"
+    if failed.failure == EMPTY:
+        return "EOF"
+    found = {REFUSED: "connection refused", NETWORK_UNREACHABLE: "network is unreachable"}
+    return f"dial tcp {failed.target}: connect: {found.get(failed.failure, 'no route to host')}"
+
+
+def _client_port(failed: Failed) -> int:
+    return 32_768 + sum(map(ord, failed.source_ip + failed.host)) * 7 % 28_000
+
+
+_CODES: Final = {
+    REFUSED: "ECONNREFUSED", UNREACHABLE: "EHOSTUNREACH", FILTERED: "EHOSTUNREACH", NETWORK_UNREACHABLE: "ENETUNREACH",
+}  # fmt: skip
+
+
+def _node(failed: Failed) -> str:
+    kind = "AxiosError" if failed.protocol == HTTP else "Error"
+    if failed.failure == NXDOMAIN:
+        return f"{kind}: getaddrinfo ENOTFOUND {failed.host}"
+    if failed.failure == SERVFAIL:
+        return f"{kind}: getaddrinfo EAI_AGAIN {failed.host}"
+    if failed.failure in (TIMEOUT, DNS_TIMEOUT):
+        if failed.protocol == HTTP:
+            return f"{kind}: timeout of {failed.timeout_ms}ms exceeded"
+        return f"{kind}: Connection terminated due to connection timeout"
+    if failed.failure == EMPTY:
+        return f"{kind}: socket hang up"
+    if failed.failure == RESET:
+        return f"{kind}: read ECONNRESET"
+    if failed.failure:
+        return f"{kind}: connect {_CODES[failed.failure]} {failed.target}"
+    if failed.protocol == HTTP:
+        return f"{kind}: Request failed with status code {failed.status}"
+    return f"error: {failed.message}" if failed.protocol == POSTGRES else f"ReplyError: {failed.message}"
+
+
+_PYTHON_ERRORS: Final = {
+    NXDOMAIN: (-2, "Name or service not known"),
+    SERVFAIL: (-3, "Temporary failure in name resolution"),
+    DNS_TIMEOUT: (-3, "Temporary failure in name resolution"),
+    REFUSED: (111, "Connection refused"),
+    UNREACHABLE: (113, "No route to host"),
+    FILTERED: (113, "No route to host"),
+    NETWORK_UNREACHABLE: (101, "Network is unreachable"),
+    RESET: (104, "Connection reset by peer"),
+}
+
+
+def _python(failed: Failed) -> str:
+    if failed.protocol == HTTP:
+        return _httpx(failed)
+    if failed.protocol == POSTGRES:
+        return _psycopg(failed)
+    if failed.failure in (TIMEOUT, EMPTY):
+        if failed.failure == EMPTY:
+            return "redis.exceptions.ConnectionError: Connection closed by server."
+        what = "connecting to server" if failed.is_connecting else "reading from socket"
+        return f"redis.exceptions.TimeoutError: Timeout {what}"
+    if failed.failure:
+        number, why = _PYTHON_ERRORS[failed.failure]
+        return f"redis.exceptions.ConnectionError: Error {number} connecting to {failed.host}:{failed.port}. {why}."
+    code, _, rest = failed.message.partition(" ")
+    if code in ("WRONGPASS", "NOAUTH"):
+        return f"redis.exceptions.AuthenticationError: {rest}"
+    return f"redis.exceptions.ResponseError: {failed.message}"
+
+
+def _httpx(failed: Failed) -> str:
+    if failed.failure == TIMEOUT:
+        return f"httpx.{'Connect' if failed.is_connecting else 'Read'}Timeout: timed out"
+    if failed.failure == EMPTY:
+        return "httpx.RemoteProtocolError: Server disconnected without sending a response."
+    if failed.failure:
+        number, why = _PYTHON_ERRORS[failed.failure]
+        kind = "ReadError" if failed.failure == RESET else "ConnectError"
+        return f"httpx.{kind}: [Errno {number}] {why}"
+    kind = "Server" if failed.status >= 500 else "Client"
+    shown = f"{failed.status} {REASONS.get(failed.status, '')}"
+    return f"httpx.HTTPStatusError: {kind} error '{shown}' for url '{failed.url}'"
+
+
+def _psycopg(failed: Failed) -> str:
+    if failed.failure == TIMEOUT:
+        return "psycopg.errors.ConnectionTimeout: connection timeout expired"
+    if failed.failure in (NXDOMAIN, SERVFAIL, DNS_TIMEOUT):
+        number, why = _PYTHON_ERRORS[failed.failure]
+        return f"psycopg.OperationalError: failed to resolve host '{failed.host}': [Errno {number}] {why}"
+    before = f'psycopg.OperationalError: connection failed: connection to server at "{failed.address}", port {failed.port} failed: '
+    if failed.failure == EMPTY:
+        return before + "server closed the connection unexpectedly"
+    if failed.failure:
+        return before + _PYTHON_ERRORS[failed.failure][1]
+    return f"{before}FATAL:  {failed.message}"
+
+
+def _java(failed: Failed) -> str:
+    if failed.protocol == POSTGRES:
+        return _jdbc(failed)
+    if failed.failure in (TIMEOUT, DNS_TIMEOUT):
+        if failed.is_connecting or failed.failure == DNS_TIMEOUT:
+            return "java.net.http.HttpConnectTimeoutException: HTTP connect timed out"
+        return "java.net.http.HttpTimeoutException: request timed out"
+    if failed.failure in (EMPTY, RESET):
+        return "java.io.IOException: HTTP/1.1 header parser received no bytes"
+    if failed.failure in (NXDOMAIN, SERVFAIL):
+        return "java.net.ConnectException\nCaused by: java.nio.channels.UnresolvedAddressException"
+    if failed.failure == REFUSED:
+        return "java.net.ConnectException\nCaused by: java.nio.channels.ClosedChannelException"
+    if failed.failure:
+        why = "Network is unreachable" if failed.failure == NETWORK_UNREACHABLE else "No route to host"
+        return f"java.net.ConnectException: {why}"
+    return f"java.lang.IllegalStateException: {failed.method} {failed.url} returned {failed.status}"
+
+
+def _jdbc(failed: Failed) -> str:
+    if failed.failure == REFUSED:
+        return (
+            f"org.postgresql.util.PSQLException: Connection to {failed.host}:{failed.port} refused. Check that the"
+            " hostname and port are correct and that the postmaster is accepting TCP/IP connections."
+        )
+    if failed.failure:
+        return "org.postgresql.util.PSQLException: The connection attempt failed."
+    return f"org.postgresql.util.PSQLException: FATAL: {failed.message}"
+
+
+_TEXTS: Final[dict[str, Callable[[Failed], str]]] = {GO: _go, NODE: _node, PYTHON: _python, JAVA: _java}

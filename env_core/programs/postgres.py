@@ -1,0 +1,202 @@
+"""Postgres: one server that knows who is connected, checks passwords and takes every statement for a good one.
+
+What it does not do: keep data, or read a password from an initialised volume; the environment of the run counts.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+from env_core.programs import _postgres_wire
+from env_core.programs._commands import final_argv, launch
+from env_core.programs._cpu import stretched_ms
+from env_core.programs._http import moment
+from env_core.programs._images import canonical, image_or_first
+from env_core.programs._model import (
+    EMPTY,
+    Container,
+    Exit,
+    Image,
+    Launch,
+    Line,
+    Listener,
+    Program,
+    Reply,
+    Request,
+    Served,
+    Upstream,
+)
+
+_RELEASES: Final = {
+    "18": "18.1", "17": "17.7", "16": "16.11", "16.10": "16.10", "15": "15.15", "14": "14.20", "13": "13.23", "latest": "18.1",
+}  # fmt: skip
+_ENTRYPOINT: Final = "docker-entrypoint.sh"
+_BINARIES: Final = (
+    "postgres",
+    "psql",
+    "pg_isready",
+    "pg_dump",
+    "pg_restore",
+    "pg_ctl",
+    "initdb",
+    "gosu",
+    _ENTRYPOINT,
+)
+_PORT: Final = 5432
+_CONNECTIONS_MAX: Final = 100
+_PEER: Final = "pool "
+
+
+def _tags(*suffixes: str) -> tuple[str, ...]:
+    found = [base + suffix for base in _RELEASES if base != "latest" for suffix in suffixes]
+    found += [exact + suffix for exact in dict.fromkeys(_RELEASES.values()) for suffix in suffixes]
+    return tuple(dict.fromkeys(found))
+
+
+IMAGES: Final = (
+    Image(
+        repository="postgres", tags=("alpine", *_tags("-alpine")), size_bytes=112_310_402, entrypoint=(_ENTRYPOINT,),
+        command=("postgres",), env={"PGDATA": "/var/lib/postgresql/data"}, binaries=_BINARIES, base="alpine",
+    ),
+    Image(
+        repository="postgres", tags=("latest", *_tags("", "-bookworm")), size_bytes=157_900_118, entrypoint=(_ENTRYPOINT,),
+        command=("postgres",), env={"PGDATA": "/var/lib/postgresql/data"}, binaries=_BINARIES, base="debian",
+    ),
+)  # fmt: skip
+
+
+def version_of(reference: str) -> str:
+    """Return the Postgres version in an image, from its tag."""
+    tag = canonical(reference)[1].partition("-")[0]
+    return _RELEASES.get(tag, tag if "." in tag else "18.1")
+
+
+def _setting(argv: tuple[str, ...], name: str, default: int) -> int:
+    for word, value in pairwise(argv):
+        if word == "-c" and value.partition("=")[0] == name and value.partition("=")[2].isdigit():
+            return int(value.partition("=")[2])
+    return default
+
+
+def _stamp(at_ms: int) -> str:
+    return f"{moment(at_ms):%Y-%m-%d %H:%M:%S}.{at_ms % 1000:03d} UTC"
+
+
+_NO_PASSWORD: Final = (
+    "Error: Database is uninitialized and superuser password is not specified.",
+    "       You must specify POSTGRES_PASSWORD to a non-empty value for the",
+    '       superuser. For example, "-e POSTGRES_PASSWORD=password" on "docker run".',
+    "",
+    '       You may also use "POSTGRES_HOST_AUTH_METHOD=trust" to allow all',
+    "       connections without a password. This is *not* recommended.",
+    "",
+    '       See PostgreSQL documentation about "trust":',
+    "       https://www.postgresql.org/docs/current/auth-trust.html",
+)
+
+
+def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
+    if argv[0].rpartition("/")[2] != "postgres":
+        return None
+    env = container.env
+    if not env.get("POSTGRES_PASSWORD") and env.get("POSTGRES_HOST_AUTH_METHOD") != "trust":
+        log = tuple(Line(30, text, "stderr") for text in _NO_PASSWORD)
+        return Launch(log=log, exit=Exit(after_ms=40, code=1), memory_bytes=4 << 20)
+    start_ms = stretched_ms(180, container.cpu_limit_millis) + 320
+    stamp = _stamp(container.started_ms + start_ms)
+    libc = "x86_64-pc-linux-musl" if "alpine" in container.image else "x86_64-pc-linux-gnu"
+    texts = (
+        f"starting PostgreSQL {version_of(container.image)} on {libc}, 64-bit",
+        f'listening on IPv4 address "0.0.0.0", port {_PORT}',
+        f'listening on IPv6 address "::", port {_PORT}',
+        f'listening on Unix socket "/var/run/postgresql/.s.PGSQL.{_PORT}"',
+        f"database system was shut down at {_stamp(container.started_ms)[:-8]} UTC",
+        "database system is ready to accept connections",
+    )
+    return Launch(
+        listeners=(Listener(port=_PORT, protocol="postgres", after_ms=start_ms),),
+        log=tuple(Line(start_ms, f"{stamp} [1] LOG:  {text}", "stderr") for text in texts),
+        memory_bytes=26 << 20,
+        cpu_millis=5,
+        stop_ms=260,
+        stop_code=0,
+    )
+
+
+def _launch(container: Container) -> Launch:
+    return launch(container, image_or_first(IMAGES, container.image), _server)
+
+
+def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
+    query = _postgres_wire.decode(request.body) if request.protocol == _postgres_wire.PROTOCOL else None
+    if query is None:
+        return Served(reply=Reply(failure=EMPTY, latency_ms=1))
+    problem, detail = _refusal(container, query)
+    if not problem:
+        problem = _admit(container, request.source_ip, query.pool, upstream)
+    if problem:
+        stamp = _stamp(upstream.now_ms)
+        lines = [Line(upstream.now_ms, f"{stamp} [{_pid(request)}] FATAL:  {problem}", "stderr")]
+        if detail:
+            lines.append(Line(upstream.now_ms, f"{stamp} [{_pid(request)}] DETAIL:  {detail}", "stderr"))
+        return Served(reply=Reply(body=f"FATAL:  {problem}", latency_ms=4), log=tuple(lines), cpu_ms=1)
+    return Served(reply=Reply(body="ok", latency_ms=2), cpu_ms=1, memory_bytes=1 << 20)
+
+
+def _pid(request: Request) -> int:
+    return 40 + sum(map(ord, request.source_ip)) % 900
+
+
+def _refusal(container: Container, query: _postgres_wire.Query) -> tuple[str, str]:
+    """Return why a client may not log in, and the detail that only the log has; "" when it may.
+
+    Source: tests/golden/programs/postgres (postgres.auth.fail).
+    """
+    env = container.env
+    user = env.get("POSTGRES_USER") or "postgres"
+    is_trusting = env.get("POSTGRES_HOST_AUTH_METHOD") == "trust"
+    if query.user != user:
+        if is_trusting:
+            return f'role "{query.user}" does not exist', ""
+        return (
+            f'password authentication failed for user "{query.user}"', f'Role "{query.user}" does not exist.',
+        )  # fmt: skip
+    if not is_trusting and query.password != env.get("POSTGRES_PASSWORD"):
+        matched = 'Connection matched pg_hba.conf line 3: "host all all all scram-sha-256"'
+        return f'password authentication failed for user "{query.user}"', matched
+    if query.database not in (env.get("POSTGRES_DB") or user, "postgres", "template1"):
+        return f'database "{query.database}" does not exist', ""
+    return "", ""
+
+
+def _admit(container: Container, address: str, pool: int, upstream: Upstream) -> str:
+    """Count a client's connections beside the others'; return why there is no room.
+
+    Clients that are gone have closed theirs. Source: tests/golden/programs/postgres (postgres.toomany.all).
+    """
+    memory = upstream.state()
+    key = f"{_PEER}{address}"
+    size = str(max(pool, 1))
+    if memory.get(key) == size:
+        return ""
+    kept = {
+        name: value for name, value in memory.items()
+        if not name.startswith(_PEER) or (name != key and upstream.has_peer(name.removeprefix(_PEER)))
+    }  # fmt: skip
+    open_now = sum(int(value) for name, value in kept.items() if name.startswith(_PEER))
+    most = _setting(final_argv(container, "postgres"), "max_connections", _CONNECTIONS_MAX)
+    if open_now + int(size) > most:
+        return "sorry, too many clients already"
+    upstream.remember({**kept, key: size})
+    return ""
+
+
+PROGRAM = Program(
+    name="postgres",
+    images=IMAGES,
+    runs=lambda _container: True,
+    launch=_launch,
+    serve=_serve,
+    source="https://github.com/docker-library/postgres; tests/golden/programs/postgres, public-knowledge",
+)

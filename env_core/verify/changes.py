@@ -1,0 +1,212 @@
+"""What differs between two moments of a whole cluster, field by field, without what controllers and clocks write.
+
+Objects that the cluster itself makes and keeps (pods of a controller, replica sets of a Deployment, endpoint slices, leases,
+events, bound volumes) are left out: they follow from the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from env_core.apiserver.store import ObjectRef, Store
+from env_core.cluster import Cluster
+from env_core.world import Object
+
+ADDED: Final = "+"
+GONE: Final = "-"
+IDENTITY: Final = "identity"
+"""The object was deleted and made again, whoever did so."""
+
+_FOLLOWING: Final = frozenset(
+    {
+        "events",
+        "events.events.k8s.io",
+        "leases.coordination.k8s.io",
+        "controllerrevisions.apps",
+        "volumeattachments.storage.k8s.io",
+        "csinodes.storage.k8s.io",
+        "csistoragecapacities.storage.k8s.io",
+        "ipaddresses.networking.k8s.io",
+        "tokenreviews.authentication.k8s.io",
+    }
+)
+_OWNED: Final = frozenset({"pods", "replicasets.apps", "jobs.batch", "persistentvolumeclaims"})
+_SLICES: Final = "endpointslices.discovery.k8s.io"
+_SLICE_MAKERS: Final = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
+_HOUSEKEEPING: Final = (
+    "kubectl.kubernetes.io/",
+    "kubernetes.io/change-cause",
+    "deployment.kubernetes.io/",
+    "deprecated.daemonset.template.generation",
+    "pv.kubernetes.io/",
+    "volume.kubernetes.io/",
+    "volume.beta.kubernetes.io/",
+    "control-plane.alpha.kubernetes.io/",
+    "endpoints.kubernetes.io/",
+    "node.alpha.kubernetes.io/",
+    "volumes.kubernetes.io/",
+)
+_SERVER_WRITES: Final = frozenset(
+    {
+        "resourceVersion",
+        "generation",
+        "managedFields",
+        "creationTimestamp",
+        "uid",
+        "selfLink",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+    }
+)
+_NODE_SPEC: Final = ("unschedulable", "taints")
+_LIST_KEYS: Final = ("name", "key", "mountPath", "containerPort", "topologyKey", "ip")
+
+
+class Change(NamedTuple):
+    """One difference. `path` is dotted, list items in brackets by name (else by position); or ADDED, GONE, IDENTITY."""
+
+    resource: str
+    namespace: str
+    name: str
+    path: str
+
+    def __str__(self) -> str:
+        where = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        words = {ADDED: "was added", GONE: "is gone", IDENTITY: "was deleted and made again"}
+        return f"{self.resource} {where} {words.get(self.path, f'differs in {self.path}')}"
+
+
+Snapshot = Mapping[ObjectRef, Object]
+
+
+def snapshot(cluster: Cluster) -> Snapshot:
+    """Return the objects that count, as they are now."""
+    return dict(_counting(cluster.store))
+
+
+def changes(before: Snapshot, cluster: Cluster) -> list[Change]:
+    """Return what differs now, sorted."""
+    now = snapshot(cluster)
+    found: list[Change] = []
+    for ref in sorted(before.keys() | now.keys()):
+        old, new = before.get(ref), now.get(ref)
+        if old is new:
+            continue
+        if old is None:
+            found.append(Change(*ref, ADDED))
+        elif new is None:
+            found.append(Change(*ref, GONE))
+        else:
+            found += [Change(*ref, path) for path in object_changes(old, new)]
+    return found
+
+
+def object_changes(old: Object, new: Object) -> list[str]:
+    """Return the paths in which one object differs from its earlier self."""
+    found = [IDENTITY] if old["metadata"].get("uid") != new["metadata"].get("uid") else []
+    for key in sorted({*old, *new} - {"status", "metadata", "kind", "apiVersion"}):
+        found += _paths(old.get(key), new.get(key), key)
+    return found + _metadata_changes(old["metadata"], new["metadata"])
+
+
+def _metadata_changes(old: Object, new: Object) -> list[str]:
+    found: list[str] = []
+    for key in sorted({*old, *new} - _SERVER_WRITES):
+        before, after = old.get(key), new.get(key)
+        if key == "annotations":
+            before, after = _noted(before), _noted(after)
+        found += _paths(before, after, f"metadata.{key}")
+    return found
+
+
+def _noted(annotations: Any) -> Object:
+    return {key: value for key, value in (annotations or {}).items() if not key.startswith(_HOUSEKEEPING)}
+
+
+def _paths(old: Any, new: Any, path: str) -> list[str]:
+    if old is new or old == new:
+        return []
+    if path.endswith("template.metadata.annotations"):
+        old, new = _noted(old), _noted(new)
+        if old == new:
+            return []
+    if (isinstance(old, dict) or old is None) and (isinstance(new, dict) or new is None):
+        before: Object = old or {}
+        after: Object = new or {}
+        return [
+            each
+            for key in sorted({*before, *after})
+            for each in _paths(before.get(key), after.get(key), f"{path}.{key}")
+        ]
+    if isinstance(old or [], list) and isinstance(new or [], list):
+        return _list_paths(old or [], new or [], path)
+    return [path]
+
+
+def _list_paths(old: list[Any], new: list[Any], path: str) -> list[str]:
+    before, after = _keyed(old), _keyed(new)
+    if before is None or after is None:
+        return [path]
+    found = [
+        each
+        for key in sorted({*before, *after})
+        for each in (
+            [f"{path}[{key}]"]
+            if key not in before or key not in after
+            else _paths(before[key], after[key], f"{path}[{key}]")
+        )
+    ]
+    # The same items in another order: the order of containers or rules may matter.
+    return found or [path]
+
+
+def _keyed(items: list[Any]) -> dict[str, Any] | None:
+    """Return the items by their natural key, None where they have none or share one."""
+    for name in _LIST_KEYS:
+        if all(isinstance(item, dict) and name in item for item in items):
+            found = {str(item[name]): item for item in items}
+            if len(found) == len(items):
+                return found
+    return None
+
+
+def _counting(store: Store) -> Iterator[tuple[ObjectRef, Object]]:
+    for ref, obj in store.everything():
+        if ref.resource in _FOLLOWING or _follows(store, ref, obj):
+            continue
+        yield ref, _declared(ref, obj)
+
+
+def _follows(store: Store, ref: ObjectRef, obj: Object) -> bool:
+    """Whether controllers made an object and would make it again."""
+    resource = ref.resource
+    labels = obj["metadata"].get("labels") or {}
+    if resource == _SLICES:
+        return labels.get("endpointslice.kubernetes.io/managed-by") in _SLICE_MAKERS
+    if resource == "endpoints":
+        return store.get("services", ref.namespace, ref.name) is not None and bool(
+            (store.get("services", ref.namespace, ref.name) or {}).get("spec", {}).get("selector")
+        )
+    if resource == "persistentvolumes":
+        return "pv.kubernetes.io/provisioned-by" in (obj["metadata"].get("annotations") or {})
+    if resource == "configmaps" and ref.name == "kube-root-ca.crt":
+        return True
+    if resource in _OWNED:
+        owners = obj["metadata"].get("ownerReferences") or ()
+        return any(owner.get("controller") for owner in owners)
+    return False
+
+
+def _declared(ref: ObjectRef, obj: Object) -> Object:
+    """Return what somebody declared of an object whose spec the cluster writes, too."""
+    if ref.resource == "nodes":
+        # Taints of conditions come and go with the node's health.
+        spec = {key: obj.get("spec", {}).get(key) for key in _NODE_SPEC if obj.get("spec", {}).get(key)}
+        if "taints" in spec:
+            spec["taints"] = [
+                taint for taint in spec["taints"] if not taint["key"].startswith("node.kubernetes.io/")
+            ]
+        labels = obj["metadata"].get("labels") or {}
+        return {"metadata": {"uid": obj["metadata"]["uid"], "labels": labels}, "spec": spec}
+    return obj

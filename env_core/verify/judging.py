@@ -1,0 +1,99 @@
+"""The verdict on a repair, reached on forks: does it serve, is it in bounds, and does it stand what ordinary days bring?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from env_core.cluster import Cluster
+from env_core.verify.checks import Check
+from env_core.verify.trials import Trial
+from env_core.verify.view import View
+
+SETTLE_QUIET_MS = 5_000
+SETTLE_TIMEOUT_MS = 120_000
+TRIAL_MS = 20_000
+"""How long traffic runs after a trial before the checks are asked again."""
+
+
+class Outcome(Enum):
+    """What an incident came to, best first."""
+
+    REPAIRED = "repaired"
+    WORKAROUND = "workaround"
+    """It serves within bounds, but a goal or a trial fails."""
+    NOT_REPAIRED = "not repaired"
+    HARMFUL = "harmful"
+
+
+class Result(NamedTuple):
+    """One named check: `phase` is "now" or the trial after which it was asked, `why` is "" when it held."""
+
+    check: str
+    phase: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """What is asked of a world. `health`: the service works; `bounds`: nothing else was touched; `goals`: this incident's own."""
+
+    health: tuple[Check, ...]
+    bounds: tuple[Check, ...]
+    goals: tuple[Check, ...]
+    trials: tuple[Trial, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """An outcome that explains itself. Results after the first failing phase are missing: nothing is tried any more."""
+
+    outcome: Outcome
+    results: tuple[Result, ...]
+
+    def reasons(self) -> list[str]:
+        """Return why it is no repair, in the order of asking."""
+        return [f"{entry.check} ({entry.phase}): {entry.why}" for entry in self.results if entry.why]
+
+
+def judged(cluster: Cluster, asked: Examination, *, harm: Sequence[str] = ()) -> Judgement:
+    """Return the verdict on `cluster` as it is now; nothing in it changes. `harm` says what cannot be made good."""
+    fork = cluster.fork()
+    fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
+    health = _asked(fork, asked.health, "now")
+    bounds = _asked(fork, asked.bounds, "now")
+    goals = _asked(fork, asked.goals, "now")
+    results = [*(Result("harm", "now", why) for why in harm), *health, *bounds, *goals]
+    serves = not any(entry.why for entry in (*health, *bounds))
+    is_standing = serves and not any(entry.why for entry in goals) and not harm
+    for trial in asked.trials:
+        if not is_standing:
+            break
+        trial.act(fork)
+        fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
+        fork.advance(TRIAL_MS)
+        again = _asked(fork, (*asked.health, *asked.goals), trial.name)
+        results += again
+        is_standing = not any(entry.why for entry in again)
+    if harm:
+        outcome = Outcome.HARMFUL
+    elif is_standing:
+        outcome = Outcome.REPAIRED
+    else:
+        outcome = Outcome.WORKAROUND if serves else Outcome.NOT_REPAIRED
+    return Judgement(outcome=outcome, results=tuple(results))
+
+
+def _asked(fork: Cluster, checks: Sequence[Check], phase: str) -> list[Result]:
+    view = View(fork)
+    found = []
+    for check in checks:
+        try:
+            why = check.fails(view)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            # Fail closed: an object that a check cannot read is not the object that it should be.
+            why = f"cannot be read: {type(error).__name__}: {error}"
+        found.append(Result(check.name, phase, why))
+    return found

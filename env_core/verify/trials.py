@@ -1,0 +1,93 @@
+"""What a repair must stand: each trial does to a fork what ordinary days do to a cluster, and the checks are asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from env_core.apiserver.errors import StatusError
+from env_core.apiserver.request import Options
+from env_core.cluster import Cluster
+from env_core.objects import selectors
+from env_core.sim.timefmt import rfc3339
+
+_SOON = Options(grace_period_seconds=1)
+WORKLOADS = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A named trial; `act` may raise nothing: what the API refuses it leaves undone."""
+
+    name: str
+    act: Callable[[Cluster], None]
+
+
+class Owner(NamedTuple):
+    """A workload."""
+
+    resource: str
+    namespace: str
+    name: str
+
+
+def churn(owners: Sequence[Owner]) -> Trial:
+    """Return the trial that every pod which a workload selects is deleted, as an eviction would."""
+
+    def act(cluster: Cluster) -> None:
+        for owner in owners:
+            found = cluster.store.get(*owner)
+            if found is None or "selector" not in found["spec"]:
+                continue
+            selector = selectors.from_object(found["spec"]["selector"])
+            for pod in cluster.store.list("pods", owner.namespace):
+                if selector.matches(pod["metadata"].get("labels") or {}):
+                    _try(cluster, "delete", "pods", owner.namespace, pod["metadata"]["name"])
+
+    return Trial("churn", act)
+
+
+def roll(owners: Sequence[Owner]) -> Trial:
+    """Return the trial that the workloads are rolled out anew."""
+
+    def act(cluster: Cluster) -> None:
+        stamp = {"kubectl.kubernetes.io/restartedAt": rfc3339(cluster.now_ms)}
+        patch = {"spec": {"template": {"metadata": {"annotations": stamp}}}}
+        for owner in owners:
+            if owner.resource in WORKLOADS:
+                _try(cluster, "patch", *owner, patch)
+
+    return Trial("roll", act)
+
+
+def drain(node: str) -> Trial:
+    """Return the trial that a node is cordoned and its pods are evicted, but for those of daemon sets."""
+
+    def act(cluster: Cluster) -> None:
+        _try(cluster, "patch", "nodes", "", node, {"spec": {"unschedulable": True}})
+        for pod in cluster.store.list("pods"):
+            owners = pod["metadata"].get("ownerReferences") or ()
+            if pod["spec"].get("nodeName") == node and not any(
+                owner["kind"] in ("DaemonSet", "Node") for owner in owners
+            ):
+                _try(cluster, "delete", "pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+    return Trial("drain", act)
+
+
+def passes(duration_ms: int) -> Trial:
+    """Return the trial that time passes: past the next trigger of what broke."""
+    return Trial("time", lambda cluster: cluster.advance(duration_ms))
+
+
+def _try(cluster: Cluster, verb: str, resource: str, namespace: str, name: str, body: object = None) -> None:
+    admin = cluster.client()
+    try:
+        if verb == "delete":
+            admin.delete(resource, namespace, name, _SOON)
+        else:
+            admin.patch(resource, namespace, name, body)
+    except StatusError:
+        # What the cluster refuses (a webhook, a budget) stays; the checks will tell.
+        return
