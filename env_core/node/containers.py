@@ -13,7 +13,7 @@ from env_core.node import dns, eviction, lifecycle, volumes
 from env_core.node import images as image_rules
 from env_core.node._host import Host
 from env_core.node._records import Instance, PodRecord
-from env_core.node.environment import CONFIG_ERROR, ConfigError, environment, expand
+from env_core.node.environment import CONFIG_ERROR, ConfigError, check_words, environment, expand
 from env_core.node.image_pulls import (
     BACKED_OFF,
     BACKOFF_FIRST_MS,
@@ -218,6 +218,10 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
     if words is None and not container.get("command"):
         words = image.command if image is not None else ()
     argv += tuple(expand(word, env) for word in words or ())
+    try:
+        check_words(argv)
+    except ConfigError as error:
+        return fail(host, record, pod, name, CONFIG_ERROR, str(error), str(error))
     granted = (record.allocated or {}).get(name) or container.get("resources") or {}
     limits, requests = granted.get("limits") or {}, granted.get("requests") or {}
     user = _user(pod, container, present)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -18,7 +18,11 @@ from env_core.objects import quantity
 from env_core.world import Object
 
 DEFAULT_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_reference = re.compile(r"\$(?:\$|\(([^()$]*)\))").sub
+_references = re.compile(r"\$(?:\$|\(([^()$]*)\))").finditer
+WORD_MAX: Final = 131_072
+"""Characters of one argument or variable, its end counted: Linux's MAX_ARG_STRLEN."""
+WORDS_MAX: Final = 2 * 1024 * 1024
+"""Characters of all arguments, or of all variables: a quarter of the usual stack limit of 8 MiB."""
 _subscript = re.compile(r"(metadata\.(?:labels|annotations))\['([^']*)'\]").fullmatch
 CONFIG_ERROR: Final = "CreateContainerConfigError"
 
@@ -28,17 +32,34 @@ class ConfigError(Exception):
 
 
 def expand(text: str, values: Mapping[str, str]) -> str:
-    """Return `text` with $(NAME) replaced where the name is known, and $$ as $."""
+    """Return `text` with $(NAME) replaced where the name is known, and $$ as $; cut one past `WORD_MAX` characters."""
     if "$" not in text:
         return text
-
-    def replaced(found: re.Match[str]) -> str:
+    parts: list[str] = []
+    size = at = 0
+    for found in _references(text):
         name = found[1]
-        if name is None:
-            return "$"
-        return values.get(name, found[0])
+        parts += (text[at : found.start()], "$" if name is None else values.get(name, found[0]))
+        at = found.end()
+        size += len(parts[-2]) + len(parts[-1])
+        if size > WORD_MAX:
+            return "".join(parts)[: WORD_MAX + 1]
+    return "".join(parts) + text[at:]
 
-    return _reference(replaced, text)
+
+def check_words(words: Iterable[str]) -> None:
+    """Refuse arguments or variables with which Linux starts no program.
+
+    Raises:
+        ConfigError: E2BIG's text. The reason that a pod shows then isn't recorded.
+
+    Source: https://man7.org/linux/man-pages/man2/execve.2.html (limits on size of arguments and environment).
+    """
+    total = 0
+    for word in words:
+        total += len(word) + 1
+        if len(word) >= WORD_MAX or total > WORDS_MAX:
+            raise ConfigError("argument list too long")
 
 
 def text_of(kind: str, obj: Object, key: str) -> str | None:
@@ -96,6 +117,7 @@ def environment(
     built |= own
     for name, value in (*master, *services):
         built.setdefault(name, value)
+    check_words(built.values())
     return built
 
 

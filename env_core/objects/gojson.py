@@ -16,6 +16,13 @@ _ESCAPES: Final = frozenset(b'bfnrt\\/"')
 _HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 _WORDS: Final = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
 _END: Final = "unexpected end of JSON input"
+_HALVES: Final = re.compile(
+    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+"""An escaped backslash, a whole surrogate pair, or half of one."""
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_DIGITS_MAX: Final = 400
+"""No float64 has more digits before its point; Python refuses to read integers of more than 4300."""
 _INT64_MIN: Final = -(2**63)
 _INT64_MAX: Final = 2**63 - 1
 
@@ -53,6 +60,8 @@ def _literal(text: str) -> Literal:
 
 
 def _integer(text: str) -> int | Literal:
+    if len(text) > _DIGITS_MAX:
+        return _literal(text)
     number = int(text)
     return number if _INT64_MIN <= number <= _INT64_MAX else _literal(text)
 
@@ -73,12 +82,17 @@ def read(text: str | bytes) -> Any:
         JsonSyntaxError: with the words of Go's encoding/json.
     """
     try:
-        if isinstance(text, bytes):
-            return _DECODER.decode(text.decode("utf-8", "replace"))
-        return _DECODER.decode(text)
+        return _DECODER.decode(_whole(text.decode("utf-8", "replace") if isinstance(text, bytes) else text))
     except (ValueError, RecursionError) as why:
         problem = syntax_problem(text)
         raise JsonSyntaxError(problem or str(why)) from None
+
+
+def _whole(text: str) -> str:
+    """Return a JSON text in which U+FFFD stands for every lone surrogate, as encoding/json reads it."""
+    if "\\ud" in text or "\\uD" in text:
+        text = _HALVES.sub(lambda found: "\\ufffd" if len(found.group()) == 6 else found.group(), text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def is_json(text: str | bytes) -> bool:
@@ -99,7 +113,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if kind is Literal:
         text = value.text
-        return int(text) if text.lstrip("-").isdecimal() else float(value)
+        return int(text) if len(text) <= _DIGITS_MAX and text.lstrip("-").isdecimal() else float(value)
     return value
 
 

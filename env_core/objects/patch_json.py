@@ -141,7 +141,12 @@ def _unescaped(part: str) -> str:
 def _number(text: str) -> int:
     if _INDEX.fullmatch(text) is None:
         raise unprocessable(f'strconv.Atoi: parsing "{text}": invalid syntax')
-    return int(text)
+    digits = text.lstrip("+-").lstrip("0") or "0"
+    # Python refuses to read thousands of digits; 19 hold every int64.
+    number = int(digits) if len(digits) <= 19 else 2**63
+    if number >= 2**63:
+        raise unprocessable(f'strconv.Atoi: parsing "{text}": value out of range')
+    return -number if text.startswith("-") else number
 
 
 def _position(items: list[Any], text: str) -> int:

@@ -26,6 +26,8 @@ _IDENTITY_FLAGS = (
     "--cluster",
     "-s",
 )
+_BINDINGS = ("rolebinding", "clusterrolebinding")
+"""What `kubectl create` gives subjects: its flag --user names one of them."""
 _CURL_FILES = (
     "-o",
     "-O",
@@ -67,6 +69,8 @@ def _check_kubectl(argv: list[str]) -> None:
     own = argv[: argv.index("--")] if "--" in argv else argv
     for word in own[1:]:
         flag = word.split("=", 1)[0]
+        if flag == "--user" and verb == "create" and any(each in own for each in _BINDINGS):
+            continue
         if flag in _IDENTITY_FLAGS:
             raise Refusal(f"kubectl {flag} refused: the identity and the cluster are fixed")
     if verb == "edit":
