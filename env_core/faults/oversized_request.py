@@ -98,6 +98,7 @@ FAMILY = Family(
         Fault(
             id="wrong-unit",
             sign=Sign.RELEASE,
+            level=2,
             places=_places,
             params=_params,
             inject=_inject,

@@ -128,7 +128,7 @@ FAMILY = Family(
             diagnosis=lambda case: Diagnosis(
                 kind="Deployment", namespace=case.namespace, name=case.name, mechanism=Mechanism.PROBE
             ),
-            level=1,
+            level=2,
         ),
     ),
 )

@@ -62,6 +62,7 @@ FAMILY = Family(
         Fault(
             id="wrong-number",
             sign=Sign.ERRORS,
+            level=2,
             places=behind_services,
             params=_params,
             inject=_inject,

@@ -8,7 +8,7 @@ from env_core.cel import DYN, CelError, CompileProblem, Environment, compile_exp
 from env_core.cel._environment import functions
 from env_core.cel._values import Duration, Timestamp, UInt
 
-ENVIRONMENT = Environment(dict.fromkeys(("a", "b", "c", "d"), DYN))
+ENVIRONMENT = Environment(dict.fromkeys(("a", "b", "c", "d"), DYN), has_patches=True)
 VALUES = (
     None, True, 0, -(2**63), 7, UInt(3), 1.5, float("nan"), float("inf"), "", "a", "10.0.0.0/8", "1Gi", "é☃", b"", b"\xff", [],
     [1, "a"], [[1], [None]], ["b", "a"], {}, {"a": 1}, {1: [], "b": None}, Duration(5), Timestamp(0), CelError("boom"),

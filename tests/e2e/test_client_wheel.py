@@ -110,6 +110,9 @@ def test_the_installed_client_plays_an_episode(environment, url, tmp_path):
 def test_the_installed_command_lists_tasks_and_plays(environment, url, tmp_path):
     command = environment / "bin" / "kubedrill"
     listed = run(command, "tasks", "--env-base-url", url, cwd=tmp_path)
-    assert [line.split()[0] for line in listed.splitlines()] == ["easy", "medium", "hard"]
+    assert [line.split()[0] for line in listed.splitlines()] == [
+        *("repair-1", "repair-2"),
+        *("easy", "medium", "hard"),
+    ]
     played = run(command, "demo", "--task", "easy", "--env-base-url", url, cwd=tmp_path)
     assert played.splitlines()[-1].startswith("success, score ")

@@ -71,7 +71,7 @@ def test_its_record_of_a_run_is_what_a_run_prints(url):
 
 
 def test_its_table_lists_the_official_tasks():
-    rows = re.findall(r"^\| `(\w+)` \| .* \| (\d+) \| (\d+) \|$", TEXT, re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)` \| .* \| (\d+) \| (\d+) \|$", TEXT, re.MULTILINE)
     listed = [
         (task.id, str(task.steps_max), str(task.default_seed))
         for suite in suites()

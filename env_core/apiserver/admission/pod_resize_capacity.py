@@ -38,7 +38,7 @@ def _requests(container: Object, name: str, read: Callable[[str], int]) -> int:
 
 ADMISSION = Admission(
     name="PodResizeNodeCapacity",
-    order=240,
+    order=245,
     operations=("UPDATE",),
     resources=("pods",),
     subresources=("resize",),

@@ -41,6 +41,11 @@ class Incident:
     hint: str
     floors: list[Outcome] = field(default_factory=list)
 
+    @property
+    def shown_task(self) -> str:
+        """What the agent is told that it plays: an unlisted task's id would be the same whenever its fault is."""
+        return self.task.id if self.task.is_listed else "case"
+
     def examination(self, cluster: Cluster) -> Examination:
         """Return what is asked of a repair: the broken workload, and those that were changed, must stand their trials."""
         case, fault = self.case, self.variant.fault

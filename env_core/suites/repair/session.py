@@ -122,7 +122,7 @@ class RepairIncident(TerminalIncident):
                 summary["diagnosis"] = self._submission.marks(truth)
         variant = self._incident.variant
         return {
-            "task": self._incident.task.id,
+            "task": self._incident.shown_task,
             "scenario_id": f"{variant.family.id}/{variant.fault.id}" if is_over else None,
             "last_action": self._last_action,
             "last_reward": self._last_reward,
@@ -148,7 +148,7 @@ class RepairIncident(TerminalIncident):
     def _observation(self, output: Output, *, is_done: bool) -> Object:
         incident = self._incident
         return {
-            "task_id": incident.task.id,
+            "task_id": incident.shown_task,
             "incident_brief": incident.brief,
             "recent_change_hint": incident.hint,
             "step_count": self._steps,
