@@ -15,8 +15,8 @@ BASIC: Final = "basic"
 EXTENDED: Final = "extended"
 PERL: Final = "perl"
 
-_LINE_MAX: Final = (8 * 1024 * 1024, 40_000, 4_000, 1_000)
-"""Longest text to search, by the number of wide unbounded repetitions such as `.*` in the expression."""
+_LINE_MAX: Final = (8 * 1024 * 1024, 40_000, 4_000, 1_000, 300, 120, 60)
+"""Longest text to search, by how many repetitions such as `.*` can take what follows them: each tries every length."""
 
 
 @dataclass(frozen=True, slots=True)

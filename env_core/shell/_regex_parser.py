@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from env_core.shell._regex_work import WAYS_MAX, Item, may_explode, overlapping, ways_of
+
 _ASCII: Final = "".join(map(chr, range(128)))
 _EVERY: Final = frozenset(_ASCII)
-_WIDE: Final = 64
 _DEPTH_MAX: Final = 20
 _REPEAT_MAX: Final = 255
 
@@ -43,17 +44,6 @@ class RegexProblem(Exception):
         self.text = text
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """A piece of the expression: what it can match, and how often."""
-
-    source: str
-    characters: frozenset[str]
-    is_single: bool = True
-    is_optional: bool = False
-    is_unbounded: bool = False
-
-
 class PosixParser:
     """Reads one expression; `translate` gives the Python source."""
 
@@ -75,7 +65,9 @@ class PosixParser:
         Raises:
             RegexProblem: if the expression is malformed or could take exponential time.
         """
-        source, _ = self._alternatives()
+        source, branches = self._alternatives()
+        if ways_of(branches) > WAYS_MAX:
+            raise RegexProblem("repetitions could take too long; write the expression with fewer choices")
         if self._position < len(self._text):
             if self._is_basic or self._is_perl:
                 raise RegexProblem("Unmatched ) or \\)")
@@ -98,7 +90,7 @@ class PosixParser:
     def _skip(self, token: str) -> None:
         self._position += len(token) + self._is_basic
 
-    def _alternatives(self) -> tuple[str, list[list[_Item]]]:
+    def _alternatives(self) -> tuple[str, list[list[Item]]]:
         self._depth += 1
         if self._depth > _DEPTH_MAX:
             raise RegexProblem("Regular expression too big")
@@ -109,18 +101,19 @@ class PosixParser:
         self._depth -= 1
         return "|".join("".join(item.source for item in branch) for branch in branches), branches
 
-    def _branch(self) -> list[_Item]:
-        items: list[_Item] = []
+    def _branch(self) -> list[Item]:
+        items: list[Item] = []
         while self._position < len(self._text) and not self._starts("|") and not self._at_close():
             item = self._atom(is_first=not items)
             if item is not None:
                 items.append(self._quantified(item))
+        self.wide_repetitions += overlapping(items)
         return items
 
     def _at_close(self) -> bool:
         return self._starts(")")
 
-    def _atom(self, *, is_first: bool) -> _Item | None:
+    def _atom(self, *, is_first: bool) -> Item | None:
         text = self._text
         char = text[self._position]
         if self._starts("("):
@@ -129,14 +122,14 @@ class PosixParser:
             return self._escape()
         self._position += 1
         if char == ".":
-            return _Item("." if self._is_perl else r"(?s:.)", _EVERY)
+            return Item("." if self._is_perl else r"(?s:.)", _EVERY)
         if char == "[":
             return self._bracket()
         if char == "^" and (is_first or not self._is_basic):
-            return _Item(r"\A", frozenset(), is_single=False, is_optional=True)
+            return Item(r"\A", frozenset(), is_single=False, is_optional=True)
         if char == "$" and (not self._is_basic or self._ends_branch()):
             end = r"(?=\n?\Z)" if self._is_perl else r"\Z"
-            return _Item(end, frozenset(), is_single=False, is_optional=True)
+            return Item(end, frozenset(), is_single=False, is_optional=True)
         if char == "*" and is_first and not self._is_basic:
             if self._is_perl:
                 raise RegexProblem("nothing to repeat")
@@ -149,7 +142,7 @@ class PosixParser:
         rest = self._text[self._position :]
         return not rest or rest.startswith(("\\)", "\\|"))
 
-    def _group(self) -> _Item:
+    def _group(self) -> Item:
         self._skip("(")
         opening = "("
         if self._is_perl and self._text.startswith("?", self._position):
@@ -169,8 +162,11 @@ class PosixParser:
         characters = frozenset().union(*(item.characters for branch in branches for item in branch))
         unbounded = any(item.is_unbounded for branch in branches for item in branch)
         optional = any(all(item.is_optional for item in branch) for branch in branches)
-        item = _Item(f"{opening}{source})", characters, False, optional, unbounded)
-        if self._repeats_next() and _may_explode(branches):
+        inner = tuple(tuple(branch) for branch in branches)
+        item = Item(
+            f"{opening}{source})", characters, False, optional, unbounded, 1, ways_of(branches), inner
+        )
+        if self._repeats_next() and may_explode(branches):
             raise RegexProblem("nested repetition could take too long; write the expression without it")
         return item
 
@@ -185,7 +181,7 @@ class PosixParser:
         low, comma, high = found.groups()
         return bool(comma and not high) or int((high or low or "0")[:4]) > 4
 
-    def _escape(self) -> _Item:
+    def _escape(self) -> Item:
         text = self._text
         if self._position + 1 >= len(text):
             raise RegexProblem("Trailing backslash")
@@ -194,16 +190,16 @@ class PosixParser:
         if char.isdecimal() and char != "0":
             if int(char) > self._groups:
                 raise RegexProblem("Invalid back reference")
-            return _Item(f"(?:\\{char})", _EVERY, is_single=False, is_optional=True)
+            return Item(f"(?:\\{char})", _EVERY, is_single=False, is_optional=True)
         if self._escapes and char in _CONTROLS:
             return _literal(_CONTROLS[char])
         known = _LETTERS.get(char) or (_PERL_LETTERS.get(char) if self._is_perl else None)
         if known is not None and not (self._is_perl and char in "<>`'"):
             is_place = char in "bB<>`'AzZ"
-            return _Item(known, frozenset() if is_place else _matched(known), not is_place, is_place)
+            return Item(known, frozenset() if is_place else _matched(known), not is_place, is_place)
         return _literal(char)
 
-    def _bracket(self) -> _Item:
+    def _bracket(self) -> Item:
         text = self._text
         negation = ""
         if text.startswith("^", self._position):
@@ -238,7 +234,7 @@ class PosixParser:
             else:
                 body.append(re.escape(first) if len(first) == 1 else first)
         source = f"[{negation}{''.join(body)}]"
-        return _Item(source, _matched(source))
+        return Item(source, _matched(source))
 
     def _bracket_character(self) -> str:
         """Take one character of a bracket expression; a class letter of Perl comes back with its backslash."""
@@ -258,7 +254,7 @@ class PosixParser:
             return following
         return char
 
-    def _quantified(self, item: _Item) -> _Item:
+    def _quantified(self, item: Item) -> Item:
         """Take the repetitions after `item`; several in a row multiply."""
         if not item.characters:
             if not self._is_basic:
@@ -278,14 +274,16 @@ class PosixParser:
                 self._position += 1
         if not is_repeated:
             return item
-        if high is None and len(item.characters) >= _WIDE:
-            self.wide_repetitions += 1
-        return _Item(
-            item.source + _quantifier(low, high) + greed,
-            item.characters,
-            item.is_single,
-            item.is_optional or low == 0,
-            item.is_unbounded or high is None,
+        ways = item.ways
+        if high is not None and high > 1:
+            ways = high * (ways_of(item.branches, is_repeated=True) if item.branches else ways)
+        return replace(
+            item,
+            source=item.source + _quantifier(low, high) + greed,
+            is_optional=item.is_optional or low == 0,
+            is_unbounded=item.is_unbounded or high is None,
+            choices=1 if high is None else item.choices * (high - low + 1),
+            ways=ways,
         )
 
     def _bounds(self) -> tuple[int, int | None] | None:
@@ -326,8 +324,8 @@ def _quantifier(low: int, high: int | None) -> str:
     return f"{{{low},{'' if high is None else high}}}"
 
 
-def _literal(char: str) -> _Item:
-    return _Item(re.escape(char), frozenset((char, char.swapcase())))
+def _literal(char: str) -> Item:
+    return Item(re.escape(char), frozenset((char, char.swapcase())))
 
 
 def _class(kind: str, name: str) -> str:
@@ -345,40 +343,3 @@ def _matched(source: str) -> frozenset[str]:
         return frozenset(re.findall(source, _ASCII))
     except re.error:
         raise RegexProblem("Invalid regular expression") from None
-
-
-def _may_explode(branches: list[list[_Item]]) -> bool:
-    """Tell whether repeating a group without bound could match one text in exponentially many ways.
-
-    A branch with an unbounded repetition is safe when a character that must come is none that the repetitions
-    can take; two branches are safe when they cannot match the same text.
-    """
-    for branch in branches:
-        repeated = frozenset[str]().union(*(item.characters for item in branch if item.is_unbounded))
-        if not any(item.is_unbounded for item in branch):
-            continue
-        if not any(
-            item.is_single
-            and not item.is_optional
-            and not item.is_unbounded
-            and not item.characters & repeated
-            for item in branch
-        ):
-            return True
-    for index, first in enumerate(branches):
-        for second in branches[index + 1 :]:
-            if first and second and not _are_apart(first, second):
-                return True
-    return False
-
-
-def _are_apart(first: list[_Item], second: list[_Item]) -> bool:
-    """Tell whether no text can begin with a match of both branches, as far as their leading items show."""
-    for one, two in zip(first, second):
-        if one.is_optional or two.is_optional:
-            return False
-        if not one.characters & two.characters:
-            return True
-        if not (one.is_single and two.is_single) or one.is_unbounded or two.is_unbounded:
-            return False
-    return False

@@ -18,6 +18,8 @@ from tests.golden.comparison import NOT_IMPLEMENTED, Comparison, Topic, judged, 
 from tests.golden.recordings import GOLDEN, Folder, files_under, load, plain_name
 
 FLOORS = GOLDEN / "floors.json"
+REMAINING = GOLDEN / "remaining.json"
+"""Topic → units that differ; an empty list where nothing of the topic is simulated."""
 
 
 @dataclass(slots=True)
@@ -87,6 +89,7 @@ def run(paths: list[Path], only: str = "", kept: int = 3) -> dict[str, Tally]:
                     tally.matched += 1
                     continue
                 tally.missing += comparison.got == NOT_IMPLEMENTED
+                tally.unmatched.append(name)
                 if len(tally.differences) < kept:
                     tally.differences.append((name, comparison))
     return {name: tallies[name] for name in sorted(tallies)}
@@ -103,10 +106,16 @@ def below_floor(tallies: dict[str, Tally]) -> list[str]:
 
 
 def accept(tallies: dict[str, Tally]) -> None:
-    """Make what matched now the floor."""
+    """Make what matched now the floor, and write down what did not; `docs/fidelity.md` lists it."""
     rows = {name: [tally.matched, tally.total] for name, tally in tallies.items()}
     lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
     FLOORS.write_text(f"{{\n{lines}\n}}\n")
+    remaining = {
+        name: [] if tally.missing == tally.total else sorted(set(tally.unmatched))
+        for name, tally in tallies.items()
+        if tally.matched < tally.total
+    }
+    REMAINING.write_text(json.dumps(remaining, indent=1) + "\n")
 
 
 def _is_ours(paths: list[Path]) -> bool:
