@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
-from env_core.programs import _nginx_config, _nginx_pages
+from env_core.programs import _nginx_pages
 from env_core.programs._http import REASON, access_date, header, header_date, slash_date, version
 from env_core.programs._model import Line, Reply, Request, Upstream
-from env_core.programs._nginx_config import Config, Location, Server
+from env_core.programs._nginx_model import Config, Location, Server, Settings
 from env_core.programs._nginx_signals import logs
 from env_core.sim.timefmt import rfc3339
 
@@ -51,7 +51,7 @@ class Exchange:
     """(address, status, length of the answer, seconds) of each upstream server that was asked."""
 
     @property
-    def settings(self) -> _nginx_config.Settings:
+    def settings(self) -> Settings:
         return self.server.settings if self.location is None else self.location.settings
 
     def one(self, name: str) -> tuple[str, ...] | None:

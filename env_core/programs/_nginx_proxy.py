@@ -21,8 +21,8 @@ from env_core.programs._model import (
     Reply,
     Request,
 )
-from env_core.programs._nginx_config import milliseconds, size_bytes
 from env_core.programs._nginx_exchange import Exchange, added_headers, error, expanded, headers_of, page
+from env_core.programs._nginx_model import milliseconds, size_bytes
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
 

@@ -16,7 +16,6 @@ from env_core.programs._model import (
     Served,
     Upstream,
 )
-from env_core.programs._nginx_config import Config, Location, Server, size_bytes
 from env_core.programs._nginx_exchange import (
     Exchange,
     Site,
@@ -32,6 +31,7 @@ from env_core.programs._nginx_exchange import (
     user_of,
 )
 from env_core.programs._nginx_limits import limited
+from env_core.programs._nginx_model import Config, Location, Server, size_bytes
 from env_core.programs._nginx_proxy import proxy
 
 _GONE = (

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from env_core.programs._nginx_config import MAIN, Config
+from env_core.programs._nginx_config import MAIN
 from env_core.programs._nginx_exchange import Site
+from env_core.programs._nginx_model import Config
 from env_core.programs._nginx_signals import logs
 
 _WITH_VALUE: Final = frozenset("pecgs")

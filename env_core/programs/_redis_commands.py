@@ -1,4 +1,4 @@
-"""Redis commands on data: strings, lists, hashes, keys and their expiry."""
+"""Redis commands on data: strings, keys and their expiry; and the table of all commands."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from env_core.programs import _redis_admin as admin
+from env_core.programs import _redis_collections as collections
 from env_core.programs import _redis_config
 from env_core.programs._redis_lifecycle import PROTECTED, write_problem
 from env_core.programs._redis_session import (
@@ -196,75 +197,6 @@ def _strlen(session: Session, words: list[str]) -> str:
     return integer(len(value or "")) if value is None or isinstance(value, str) else WRONGTYPE
 
 
-def _push(session: Session, words: list[str]) -> str:
-    value = session.value(words[1])
-    if value is not None and not isinstance(value, list):
-        return WRONGTYPE
-    items = value or []
-    items = [*reversed(words[2:]), *items] if words[0].lower() == "lpush" else [*items, *words[2:]]
-    session.put(words[1], items)
-    return integer(len(items))
-
-
-def _pop(session: Session, words: list[str]) -> str:
-    value = session.value(words[1])
-    if value is None:
-        return NIL
-    if not isinstance(value, list):
-        return WRONGTYPE
-    item = value.pop(0 if words[0].lower() == "lpop" else -1)
-    if value:
-        session.put(words[1], value)
-    else:
-        session.drop(words[1])
-    return bulk(item)
-
-
-def _llen(session: Session, words: list[str]) -> str:
-    value = session.value(words[1])
-    return integer(len(value or [])) if value is None or isinstance(value, list) else WRONGTYPE
-
-
-def _lrange(session: Session, words: list[str]) -> str:
-    value = session.value(words[1])
-    if value is not None and not isinstance(value, list):
-        return WRONGTYPE
-    if not (words[2].lstrip("-").isdigit() and words[3].lstrip("-").isdigit()):
-        return NOT_INTEGER
-    start, end = int(words[2]), int(words[3])
-    items = value or []
-    stop = len(items) + end + 1 if end < 0 else end + 1
-    return array(items[start if start >= 0 else max(len(items) + start, 0) : max(stop, 0)])
-
-
-def _hset(session: Session, words: list[str]) -> str:
-    value = session.value(words[1])
-    if value is not None and not isinstance(value, dict):
-        return WRONGTYPE
-    if len(words) % 2:
-        return "-ERR wrong number of arguments for 'hset' command\r\n"
-    fields = dict(value or {})
-    before = len(fields)
-    fields.update(zip(words[2::2], words[3::2]))
-    session.put(words[1], fields)
-    return integer(len(fields) - before)
-
-
-def _hget(session: Session, words: list[str]) -> str:
-    value = session.value(words[1])
-    if value is not None and not isinstance(value, dict):
-        return WRONGTYPE
-    found = (value or {}).get(words[2])
-    return NIL if found is None else bulk(found)
-
-
-def _hgetall(session: Session, words: list[str]) -> str:
-    value = session.value(words[1])
-    if value is not None and not isinstance(value, dict):
-        return WRONGTYPE
-    return array([part for pair in (value or {}).items() for part in pair])
-
-
 def _keys(session: Session, words: list[str]) -> str:
     return array([name for name in session.names() if fnmatch.fnmatchcase(name, words[1])])
 
@@ -397,9 +329,9 @@ _COMMANDS: Final[dict[str, tuple[int, int, bool, Command]]] = {
     "setex": (3, 3, True, _setex), "del": (1, _MANY, False, _delete), "unlink": (1, _MANY, False, _delete),
     "exists": (1, _MANY, False, _exists), "incr": (1, 1, True, _incr), "decr": (1, 1, True, _decr),
     "incrby": (2, 2, True, _incrby), "append": (2, 2, True, _append), "strlen": (1, 1, False, _strlen),
-    "lpush": (2, _MANY, True, _push), "rpush": (2, _MANY, True, _push), "lpop": (1, 2, False, _pop),
-    "rpop": (1, 2, False, _pop), "llen": (1, 1, False, _llen), "lrange": (3, 3, False, _lrange),
-    "hset": (3, _MANY, True, _hset), "hget": (2, 2, False, _hget), "hgetall": (1, 1, False, _hgetall),
+    "lpush": (2, _MANY, True, collections.push), "rpush": (2, _MANY, True, collections.push), "lpop": (1, 2, False, collections.pop),
+    "rpop": (1, 2, False, collections.pop), "llen": (1, 1, False, collections.llen), "lrange": (3, 3, False, collections.lrange),
+    "hset": (3, _MANY, True, collections.hset), "hget": (2, 2, False, collections.hget), "hgetall": (1, 1, False, collections.hgetall),
     "keys": (1, 1, False, _keys), "scan": (1, _MANY, False, _scan), "dbsize": (0, 0, False, _dbsize),
     "flushall": (0, 1, False, _flush), "flushdb": (0, 1, False, _flush), "type": (1, 1, False, _type),
     "ttl": (1, 1, False, _ttl), "pttl": (1, 1, False, _ttl), "expire": (2, 3, False, _expire),

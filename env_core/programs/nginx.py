@@ -27,6 +27,7 @@ from env_core.programs._model import (
 )
 from env_core.programs._nginx_checks import ConfigProblem
 from env_core.programs._nginx_exchange import Site
+from env_core.programs._nginx_model import Config
 from env_core.programs._nginx_start import Build, Ports
 
 CPUS: Final = 4
@@ -159,7 +160,7 @@ _TOKEN_DIRECTORY = "/var/run/secrets/kubernetes.io/"
 
 
 @lru_cache(maxsize=256)
-def _config(files: _Files, version: tuple[int, int], main: str) -> _nginx_config.Config | str:
+def _config(files: _Files, version: tuple[int, int], main: str) -> Config | str:
     try:
         return _nginx_config.read(dict(files), version, main)
     except ConfigProblem as problem:

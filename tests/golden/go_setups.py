@@ -19,25 +19,10 @@ from env_core.programs import _go_tls as tls
 from env_core.programs import _go_values as values
 from env_core.programs._go_net import GoError
 from env_core.sim.timefmt import parse_ms
+from tests.golden.go_tls_setups import tls_setup
+from tests.golden.go_world import DNS, OWN, SERVICE, T0_MS, Happened, request_in
 from tests.golden.recordings import Record
 
-T0_MS: Final = 1_772_366_400_000
-OWN: Final = "10.244.1.17"
-DNS: Final = "10.96.0.10"
-SERVICE: Final = "10.96.44.7"
-_DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)(T[\d:]+Z)?")
-_REQUEST: Final = re.compile(r'(Get|Post|Put|Head|Delete|Patch) "((?:[^"\\]|\\.)*)": ')
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Happened:
-    """What a client saw: an error, or an answer."""
-
-    error: GoError | None = None
-    code: str = ""
-    status: int = 0
-    body: str = ""
-    log: list[str] = field(default_factory=list)
 
 
 def _failure(setup: str) -> str:
@@ -107,13 +92,6 @@ def _dial(setup: str, text: str) -> Happened | None:
     return Happened(error=_connection(setup, text, is_context="context deadline" in setup))
 
 
-def _request(text: str) -> tuple[str, str]:
-    found = _REQUEST.match(text)
-    if found is None:
-        return "Get", "http://cart.shop.svc:8080/api"
-    return found[1], json.loads(f'"{found[2]}"')
-
-
 _RAW: Final[tuple[tuple[str, bytes], ...]] = (
     ("answers SSH", b"SSH-2.0-OpenSSH_9.9\r\n"), ("TLS alert bytes", b"\x15\x03\x01\x00\x02\x02F"),
     ("status code abc", b"HTTP/1.1 abc OK\r\n\r\n"), ("HTTP/x", b"HTTP/x 200 OK\r\n\r\n"),
@@ -143,7 +121,7 @@ _ANSWERS: Final[tuple[tuple[str, int, str], ...]] = (
 
 
 def _http(setup: str, text: str) -> Happened | None:
-    method, url = _request(text)
+    method, url = request_in(text)
     for words, status, body in _ANSWERS:
         if words in setup:
             return Happened(status=status, body=body)
@@ -188,101 +166,6 @@ def _http_inner(setup: str, text: str, method: str, url: str) -> GoError | None:
 def _url(setup: str) -> Happened | None:
     found = re.fullmatch(r"http\.Get\((.*)\)", setup, re.DOTALL)
     return None if found is None else Happened(error=http.request_problem("Get", json.loads(found[1])))
-
-
-_CERTIFICATE: Final = tls.Certificate(names=("cart.shop.svc", "cart.shop.svc.cluster.local"))
-
-
-def _moment(text: str) -> int:
-    found = _DAY.search(text)
-    assert found is not None
-    return parse_ms(found[0] if found[2] else f"{found[1]}T00:00:00Z")
-
-
-def _certificate(setup: str) -> tls.Certificate | None:
-    """Return the certificate that a setup describes; None when it speaks of none."""
-    known = _CERTIFICATE
-    made: dict[str, object] = {}
-    if setup.startswith("NotAfter"):
-        made["not_after_ms"] = _moment(setup)
-    elif setup.startswith("NotBefore"):
-        made["not_before_ms"] = _moment(setup)
-    elif "intermediate expired" in setup:
-        made["issuer_not_after_ms"] = _moment(setup)
-    elif "two other names" in setup:
-        made["names"] = ("payments.shop.svc", "payments.shop.svc.cluster.local")
-    elif "another name" in setup or "one other name" in setup:
-        made["names"] = ("payments.shop.svc",)
-    elif found := re.search(r"certificate for (\*\S+)", setup):
-        made["names"] = (found[1],)
-    elif "only a common name" in setup:
-        made.update(names=(), common_name="cart.shop.svc")
-    elif "no names at all" in setup:
-        made["names"] = ()
-    elif found := re.search(r"IP SANs ([\d. ]+)", setup):
-        made.update(names=(), addresses=tuple(found[1].split()))
-    elif "another CA" in setup:
-        made.update(is_trusted=False, namesake="kubernetes" if "same subject" in setup else "")
-    elif any(words in setup for words in ("self-signed", "leaves out the intermediate", "empty CA pool", "system roots")):
-        made["is_trusted"] = False
-    elif "clientAuth only" in setup:
-        made["for_servers"] = False
-    elif found := re.search(r"CA constrained to (\S+)", setup):
-        made["permitted"] = (found[1],)
-    elif not any(words in setup for words in ("valid certificate", "DNS SANs only", "ServerName", "by IP", "ALPN")):
-        return None
-    return replace(known, **made)  # type: ignore[arg-type]
-
-
-_SIMPLE_TLS: Final[tuple[tuple[str, GoError], ...]] = (
-    ("tls.Dial to a plain http server", tls.NOT_TLS), ("without ServerName", tls.NO_SERVER_NAME),
-    ("different pairs", tls.KEY_MISMATCH), ("PRIVATE KEY with a broken body", tls.MALFORMED_KEY),
-    ("PEM with a broken body", tls.MALFORMED_CERTIFICATE), ("ParseCertificate on junk", tls.MALFORMED_CERTIFICATE),
-)  # fmt: skip
-_CERT_PEM: Final = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
-_KEY_PEM: Final = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"
-_PAIRS: Final = {
-    "tls.crt is not PEM": ("junk", _KEY_PEM), "tls.key is not PEM": (_CERT_PEM, "junk"),
-    "tls.crt and tls.key swapped": (_KEY_PEM, _CERT_PEM), "tls.key holds a certificate": (_CERT_PEM, _CERT_PEM),
-}  # fmt: skip
-_UNWRAPPED: Final[tuple[tuple[str, str, str], ...]] = (
-    ("server speaks TLS 1.1 at most", "version", tls.versions_log((0x304, 0x303))),
-    ("client speaks TLS 1.1 at most", "version", tls.versions_log((0x302, 0x301))),
-    ("no common TLS 1.2 cipher", "handshake", tls.ciphers_log((0xC02B,))),
-    ("requires a client certificate", "required", tls.NO_CLIENT_CERTIFICATE),
-    ("server refuses the name", "internal", "no certificate for this name"),
-)  # fmt: skip
-
-
-def _tls(setup: str, text: str) -> Happened | None:
-    for words, error in _SIMPLE_TLS:
-        if words in setup:
-            return Happened(error=error)
-    for words, (certificate, key) in _PAIRS.items():
-        if words in setup:
-            return Happened(error=tls.key_pair_problem(certificate, key))
-    method, url = _request(text)
-    client = f"{OWN}:<port>"
-    for words, what, log in _UNWRAPPED:
-        if words in setup:
-            return Happened(error=http.in_request(method, url, tls.alert(what)), log=[tls.handshake_log(client, log)])
-    plain = {
-        "plain http server": http.HTTP_TO_HTTPS, "answers SSH": tls.NOT_TLS, "closes in the handshake": http.EOF,
-        "resets in the handshake": net.stream_error("read", "tcp", OWN, f"{SERVICE}:8443", RESET),
-    }  # fmt: skip
-    for words, error in plain.items():
-        if words in setup:
-            return Happened(error=http.in_request(method, url, error))
-    held = _certificate(setup)
-    if held is None:
-        return None
-    found = re.search(r"ServerName (\S+)", setup)
-    host = found[1] if found else re.sub(r"[:/].*", "", url.partition("://")[2]) if url.startswith("https:") else "cart.shop.svc"
-    problem = tls.verification_error(held, host, T0_MS)
-    if problem is None:
-        return Happened(status=200, body="ok")
-    log = [tls.handshake_log(client, tls.BAD_CERTIFICATE)]
-    return Happened(error=http.in_request(method, url, problem), log=log)
 
 
 def _grpc_status(setup: str, text: str, code: str) -> grpc.Status | None:
@@ -401,7 +284,7 @@ def happened(record: Record) -> Happened | None:
     if category == "http":
         return _http(setup, text)
     if category == "tls":
-        return _tls(setup, text)
+        return tls_setup(setup, text)
     if category == "grpc":
         return _grpc(setup, text, record.get("grpcCode", ""))
     return _url(setup) if category == "url" else _runtime(setup)

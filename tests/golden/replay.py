@@ -31,6 +31,7 @@ class Tally:
     missing: int = 0
     """How many are of what is not simulated at all."""
     differences: list[tuple[str, Comparison]] = field(default_factory=list)
+    unmatched: list[str] = field(default_factory=list)
 
 
 @cache
