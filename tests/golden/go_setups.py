@@ -19,7 +19,7 @@ from env_core.programs import _go_tls as tls
 from env_core.programs import _go_values as values
 from env_core.programs._go_net import GoError
 from env_core.sim.timefmt import parse_ms
-from tests.golden.go_tls_setups import tls_setup
+from tests.golden.go_tls_setups import certificate_of, tls_setup
 from tests.golden.go_world import DNS, OWN, SERVICE, T0_MS, Happened, request_in
 from tests.golden.recordings import Record
 
@@ -205,7 +205,7 @@ def _grpc_status(setup: str, text: str, code: str) -> grpc.Status | None:
 
 
 def _grpc_connection(setup: str, text: str) -> grpc.Status | None:
-    held = _certificate(setup)
+    held = certificate_of(setup)
     if held is not None:
         problem = tls.verification_error(held, SERVICE if "by IP" in setup else "cart.shop.svc", T0_MS)
         return None if problem is None else grpc.handshake(problem)

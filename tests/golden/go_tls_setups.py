@@ -24,7 +24,7 @@ def _moment(text: str) -> int:
     return parse_ms(found[0] if found[2] else f"{found[1]}T00:00:00Z")
 
 
-def _certificate(setup: str) -> tls.Certificate | None:
+def certificate_of(setup: str) -> tls.Certificate | None:
     """Return the certificate that a setup describes; None when it speaks of none."""
     known = _CERTIFICATE
     made: dict[str, object] = {}
@@ -80,6 +80,7 @@ _UNWRAPPED: Final[tuple[tuple[str, str, str], ...]] = (
 
 
 def tls_setup(setup: str, text: str) -> Happened | None:
+    """Return what a client of TLS sees; None when the setup speaks of nothing of the kind."""
     for words, error in _SIMPLE_TLS:
         if words in setup:
             return Happened(error=error)
@@ -98,7 +99,7 @@ def tls_setup(setup: str, text: str) -> Happened | None:
     for words, error in plain.items():
         if words in setup:
             return Happened(error=http.in_request(method, url, error))
-    held = _certificate(setup)
+    held = certificate_of(setup)
     if held is None:
         return None
     found = re.search(r"ServerName (\S+)", setup)
