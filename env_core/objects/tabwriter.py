@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
-_LINE_END: Final = re.compile("([\n\f])")
-_CELL_END: Final = re.compile("[\t\v]")
-
 
 class TabWriter:
     """Collects text and aligns its tab-terminated cells.
@@ -48,43 +42,33 @@ class TabWriter:
         text = "".join(self._pieces)
         self._pieces.clear()
         out: list[str] = []
-        block: list[list[str]] = []
-        ends: list[str] = []
-        parts = _LINE_END.split(text)
-        for index in range(0, len(parts) - 1, 2):
-            block.append(_CELL_END.split(parts[index]))
-            ends.append("\n")
-            if parts[index + 1] == "\f":
-                self._format(block, ends, 0, len(block), [], out)
-                block, ends = [], []
-        block.append(_CELL_END.split(parts[-1]))
-        ends.append("")
-        self._format(block, ends, 0, len(block), [], out)
-        return "".join(out)
+        for block in text.replace("\v", "\t").split("\f"):
+            lines = [line.split("\t") for line in block.split("\n")]
+            self._format(lines, 0, len(lines), [], out)
+        return "\n".join(out)
 
     def _format(
-        self,
-        lines: list[list[str]],
-        ends: list[str],
-        first: int,
-        last: int,
-        widths: list[int],
-        out: list[str],
+        self, lines: list[list[str]], first: int, last: int, widths: list[int], out: list[str]
     ) -> None:
-        """Append `lines[first:last]`, whose cells left of column `len(widths)` have their widths."""
+        """Append `lines[first:last]`, which all have the column `len(widths)`, and a width for each one left of it."""
         column = len(widths)
         at = first
         while at < last:
-            if column >= len(lines[at]) - 1:
-                _write_line(lines[at], widths, ends[at], out)
+            cells = lines[at]
+            if len(cells) == column + 1:
+                if column == 1:
+                    out.append(cells[0].ljust(widths[0]) + cells[1])
+                else:
+                    out.append("".join([*map(str.ljust, cells, widths), cells[column]]))
                 at += 1
                 continue
             start = at
-            width = self._minwidth
-            while at < last and column < len(lines[at]) - 1:
-                width = max(width, len(lines[at][column]) + self._padding)
+            width = self._minwidth - self._padding
+            while at < last and len(cells := lines[at]) > column + 1:
+                width = max(width, len(cells[column]))
                 at += 1
-            self._format(lines, ends, start, at, [*widths, self._settled(width, widths)], out)
+            settled = self._settled(width + self._padding, widths)
+            self._format(lines, start, at, [*widths, settled], out)
 
     def _settled(self, width: int, widths: list[int]) -> int:
         if not self._remember:
@@ -95,10 +79,3 @@ class TabWriter:
             seen.append(width)
         seen[len(widths)] = max(seen[len(widths)], width)
         return seen[len(widths)]
-
-
-def _write_line(cells: list[str], widths: list[int], end: str, out: list[str]) -> None:
-    for cell, width in zip(cells, widths):
-        out.append(cell.ljust(width))
-    out.extend(cells[len(widths) :])
-    out.append(end)

@@ -6,6 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+import httpx
+
 from kubedrill.cli.play import play
 from kubedrill.client import KubeEnv
 from kubedrill.http import HttpError, KubeHttpClient
@@ -26,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     playing = commands.add_parser("play", help="repair an incident with your own kubectl, k9s or Helm")
     playing.add_argument("task", help="the task, say easy, medium or hard")
     playing.add_argument("--seed", type=int, default=None, help="the seed (default: the task's own)")
-    playing.add_argument("--url", default="", help="a running server (default: one is started)")
+    playing.add_argument(
+        "--url", "--env-base-url", default="", help="a running server (default: one is started)"
+    )
     playing.add_argument("--token", default="", help="the server's token, if it asks for one")
     playing.add_argument("--speed", type=float, default=1.0, help="virtual seconds per second (default: 1)")
     playing.add_argument("--kubeconfig", default="", help="where to write it (default: a new directory)")
@@ -46,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if given.command == "tasks"
             else _demo(given.env_base_url, given.task, given.seed)
         )
+    except httpx.TransportError as error:
+        sys.stderr.write(f"kubedrill: no server answers ({error}); start one with python -m server.app\n")
+        return 1
     except (HttpError, RuntimeError, OSError) as error:
         sys.stderr.write(f"kubedrill: {error}\n")
         return 1

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+from pydantic import JsonValue
 
 from kubedrill.http import HttpError, HttpResult, KubeHttpClient
 
@@ -46,8 +47,17 @@ def play(task: str, *, seed: int | None, url: str, speed: float, kubeconfig: str
         try:
             return _watch(client)
         except KeyboardInterrupt:
+            if _ends_by_submission(begun):
+                # Here nothing ends by itself: leaving is handing in.
+                client.step("submit")
+                return _watch(client)
             sys.stdout.write("\nleft; the episode is over for you\n")
             return 2
+
+
+def _ends_by_submission(begun: HttpResult) -> bool:
+    """Whether the suite judges when one says so, not when all looks well."""
+    return begun.observation.service_levels is not None
 
 
 def _say(begun: HttpResult, path: Path, speed: float) -> None:
@@ -58,7 +68,12 @@ def _say(begun: HttpResult, path: Path, speed: float) -> None:
         f"The cluster runs {pace}. In another terminal:\n\n"
         f"    export KUBECONFIG={path}\n"
         "    kubectl get pods -A\n\n"
-        f"You have {seen.steps_max} changes; looking is free. This command ends when the service is repaired (Ctrl-C leaves).\n"
+        f"You have {seen.steps_max} changes (exec and cp count); looking is free. "
+        + (
+            "Ctrl-C hands your repair in for the verdict.\n"
+            if _ends_by_submission(begun)
+            else "This command ends when the service is repaired (Ctrl-C leaves).\n"
+        )
     )
     sys.stdout.flush()
 
@@ -73,7 +88,9 @@ def _watch(client: KubeHttpClient) -> int:
             sys.stdout.flush()
         if state.done:
             sys.stdout.write(f"{state.oracle_verdict or 'unfinished'}, score {state.oracle_score}\n")
-            reasons = state.oracle_summary
+            reasons: JsonValue = state.oracle_summary
+            if isinstance(reasons, dict):
+                reasons = reasons.get("reasons")
             for reason in reasons if isinstance(reasons, list) else [reasons]:
                 if reason:
                     sys.stdout.write(f"  {reason}\n")
