@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from env_core.programs import Run
 from env_core.world import Object
 
+_NO_LABELS: Final[Mapping[str, str]] = {}
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+
+class Source(NamedTuple):
     """A place in the network that requests come from: a pod, or a host outside the cluster."""
 
     namespace: str
     pod: str
     ip: str
     dns_policy: str = "ClusterFirst"
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = _NO_LABELS
     uid: str = ""
     is_host_network: bool = False
 
@@ -28,8 +29,7 @@ class Source:
         return not self.pod
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolution:
+class Resolution(NamedTuple):
     """What the resolver library returned for a name."""
 
     addresses: tuple[str, ...] = ()
@@ -75,8 +75,7 @@ class OutsideName(NamedTuple):
     """Whether the cluster's name server has the zone itself (so that its answers are authoritative)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class Connection(NamedTuple):
     """An opened connection, or why there is none."""
 
     failure: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from typing import Final
 
 from env_core.apiserver.store import Store, WatchEvent
@@ -88,7 +87,7 @@ class Network(Resolver):
             reply = self.send(source, address, port, request, at_ms=at_ms + found.latency_ms)
             if reply.failure and reply.detail:
                 # Clients know the address that they dialled, not what stands behind it.
-                reply = replace(reply, detail=f"{reply.detail.partition(' ')[0]} {address}")
+                reply = reply._replace(detail=f"{reply.detail.partition(' ')[0]} {address}")
             if not (reply.failure and reply.detail.startswith("connect")):
                 break
         if not found.latency_ms:
@@ -106,7 +105,7 @@ class Network(Resolver):
         reply = self.exchange(connection, request, self._loop.now_ms if at_ms is None else at_ms)
         if reply.failure and (not reply.detail or connection.address != address):
             # The caller knows the address that it dialled, not the one behind the Service.
-            return replace(reply, detail=f"{reply.detail.partition(' ')[0] or 'read'} {address}")
+            return reply._replace(detail=f"{reply.detail.partition(' ')[0] or 'read'} {address}")
         return reply
 
     def settled(self, pod: Object, program: Program, container: Container, launch: Launch) -> Launch:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, ip_address, ip_network
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from env_core.apiserver.store import Store
 from env_core.objects import selectors
@@ -17,8 +17,7 @@ RESOURCE: Final = "networkpolicies.networking.k8s.io"
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(NamedTuple):
     """One end of a connection as policies see it."""
 
     namespace: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from env_core.apiserver.store import Store
 from env_core.sim.table import Table
@@ -13,8 +12,7 @@ SLICES: Final = "endpointslices.discovery.k8s.io"
 _AFFINITY_MS: Final = 10_800_000
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
+class Backend(NamedTuple):
     """One endpoint address and the port on it."""
 
     address: str
@@ -23,8 +21,7 @@ class Backend:
     node: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ServicePort:
+class ServicePort(NamedTuple):
     """A port of a Service."""
 
     namespace: str

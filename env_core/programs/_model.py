@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 # Failures of a connection or a request, as a client's operating system tells them apart.
 NXDOMAIN = "nxdomain"
@@ -126,14 +126,16 @@ class Launch:
     """The runtime cannot start it (command not in the image): the text after `failed to create …`; then nothing else counts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+_NO_HEADERS: Final[Mapping[str, str]] = {}
+
+
+class Request(NamedTuple):
     """One request to a listening port. For protocols other than HTTP, `body` is the command."""
 
     method: str = "GET"
     path: str = "/"
     host: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = _NO_HEADERS
     body: str = ""
     source_ip: str = ""
     protocol: str = "http"
@@ -141,8 +143,7 @@ class Request:
     """How long the caller waits; 0 for no limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(NamedTuple):
     """The answer to a request, or why there is none (`failure`, one of the constants of this module)."""
 
     status: int = 0
@@ -159,8 +160,7 @@ class Reply:
         return not self.failure and (self.status == 0 or 200 <= self.status < 300)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
+class Served(NamedTuple):
     """What serving one request did to the container."""
 
     reply: Reply

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 _TIME_PART: Final = re.compile(r"(\d+)(ms|[smhdwMy])?")
@@ -75,11 +76,13 @@ class Config:
     """Where some settings of the main block stand."""
 
 
+@lru_cache(maxsize=256)
 def milliseconds(text: str) -> int:
     """Return a time value in milliseconds."""
     return sum(int(number) * _TIME_UNITS.get(unit, 1000) for number, unit in _TIME_PART.findall(text))
 
 
+@lru_cache(maxsize=256)
 def size_bytes(text: str) -> int:
     """Return a size value in bytes."""
     factor = {"k": 1024, "m": 1024**2, "g": 1024**3}.get(text[-1:].lower(), 0)

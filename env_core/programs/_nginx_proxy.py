@@ -255,17 +255,22 @@ def _distrust(exchange: Exchange, host: str, port: int) -> str:
 _UNKNOWN_ISSUER: Final = "20:unable to get local issuer certificate"
 
 
+_LENGTH: Final = "content-length"
+
+
 def _seconds(duration_ms: int) -> str:
     return f"{duration_ms / 1000:.3f}"
 
 
 def _checked(exchange: Exchange, found: Reply, shown: str) -> Reply:
     """Pass an answer on, as far as it is one."""
-    headers = dict(found.headers)
-    foreign = headers.get(FOREIGN)
-    if foreign is not None:
-        return _foreign(exchange, found, foreign, shown)
-    size = sum(len(name) + len(value) + 4 for name, value in found.headers) + 20
+    size, declared = 20, ""
+    for name, value in found.headers:
+        if name == FOREIGN:
+            return _foreign(exchange, found, value, shown)
+        size += len(name) + len(value) + 4
+        if not declared and len(name) == len(_LENGTH) and name.lower() == _LENGTH:
+            declared = value
     buffer = size_bytes((exchange.one("proxy_buffer_size") or ("8k",))[0])
     if size > buffer:
         error(
@@ -285,7 +290,6 @@ def _checked(exchange: Exchange, found: Reply, shown: str) -> Reply:
             exchange, "recv() failed (104: Connection reset by peer) while reading upstream", upstream=shown
         )
     else:
-        declared = next((value for name, value in found.headers if name.lower() == "content-length"), "")
         if (
             declared.isdigit()
             and len(found.body.encode()) < int(declared)

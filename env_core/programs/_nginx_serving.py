@@ -169,6 +169,8 @@ def _answer_path(exchange: Exchange, turns: int) -> Reply:
 
 def _keep_body(exchange: Exchange) -> None:
     """Put a large body of a request in a file before it goes to an upstream."""
+    if not exchange.request.body:
+        return
     buffer = size_bytes((exchange.one("client_body_buffer_size") or ("16k",))[0])
     if len(exchange.request.body) <= buffer:
         return

@@ -253,6 +253,13 @@ def read(text: str, options: tuple[str, ...], files: tuple[str, ...]) -> Mapping
     return found
 
 
+def renames(settings: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return (old name, new name) of commands; "-" for those that are disabled."""
+    return tuple(
+        (key.partition(" ")[2], value) for key, value in settings.items() if key.startswith("renamed ")
+    )
+
+
 def _option_lines(options: tuple[str, ...]) -> list[str]:
     """Return `--name value …` options as lines of a configuration file."""
     lines: list[str] = []

@@ -92,14 +92,9 @@ class Session:
     """Whether protected mode turns the client away."""
     database: int = 0
     is_changed: bool = False
+    renamed: tuple[tuple[str, str], ...] = ()
+    """(old name, new name) of commands; "-" for those that are disabled."""
     info: Callable[[Session, str], str] = field(default=lambda _session, _section: "")
-
-    @property
-    def renamed(self) -> tuple[tuple[str, str], ...]:
-        """(old name, new name) of commands; "-" for those that are disabled."""
-        return tuple(
-            (key.partition(" ")[2], value) for key, value in self.config.items() if key.startswith("renamed ")
-        )
 
     def setting(self, name: str) -> str:
         """Return a configuration value, with what CONFIG SET changed."""

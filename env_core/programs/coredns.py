@@ -13,6 +13,7 @@ from env_core.programs._corefile_plugins import DIRECTIVES
 from env_core.programs._corefile_words import NODE_RESOLVER
 from env_core.programs._http import PORT
 from env_core.programs._images import canonical, image_or_first
+from env_core.programs._memo import per_container
 from env_core.programs._model import (
     EMPTY,
     Container,
@@ -235,6 +236,7 @@ def _begun(container: Container, argv: tuple[str, ...]) -> Start:
     )  # fmt: skip
 
 
+@per_container
 def zones(container: Container) -> tuple[_corefile.Zone, ...]:
     """Return the server blocks that a running CoreDNS serves."""
     path = _path(final_argv(container))

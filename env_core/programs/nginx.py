@@ -10,6 +10,7 @@ from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import PORT, slash_date
 from env_core.programs._images import canonical, image_or_first, is_musl
+from env_core.programs._memo import per_container
 from env_core.programs._model import (
     EMPTY,
     Container,
@@ -189,6 +190,7 @@ def _mounted(container: Container) -> _Files:
     return tuple(item for item in container.files.items() if not item[0].startswith(_TOKEN_DIRECTORY))
 
 
+@per_container
 def site_of(container: Container) -> Site | str:
     """Return what a container's nginx serves, or why its configuration is refused."""
     return _site(container.image, _mounted(container), _nginx_start.options_of(final_argv(container)).main)

@@ -12,6 +12,7 @@ from env_core.programs._commands import FOREVER_MS, final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import REASON, VERSION, header_date, moment, month_name, version
 from env_core.programs._images import canonical, image_or_first, is_musl
+from env_core.programs._memo import per_container
 from env_core.programs._model import (
     DNS_TIMEOUT,
     EMPTY,
@@ -246,10 +247,15 @@ def _integer(text: str) -> int:
         return 0
 
 
+@per_container
+def _running_script(container: Container) -> str | None:
+    """Return the text of the script that a container runs, None when it runs none of its files."""
+    path = _script_path(final_argv(container))
+    return container.files.get(_absolute(path)) if path else None
+
+
 def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
-    argv = final_argv(container)
-    path = _script_path(argv)
-    text = container.files.get(_absolute(path)) if path else None
+    text = _running_script(container)
     if request.protocol != "http":
         return Served(reply=Reply(failure=RESET if request.protocol == "tls" else EMPTY, latency_ms=1))
     if text is not None and _kind(text)[0] == "bridge":

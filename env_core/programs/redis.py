@@ -10,6 +10,7 @@ from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import moment, month_name
 from env_core.programs._images import canonical, image_or_first
+from env_core.programs._memo import per_container
 from env_core.programs._model import (
     EMPTY,
     TIMEOUT,
@@ -87,6 +88,13 @@ def _settings(container: Container, argv: tuple[str, ...]) -> Mapping[str, str]:
     path, options = _arguments(argv)
     text = container.files.get(path, "") if path else ""
     return _redis_config.read(text, options, tuple(container.files))
+
+
+@per_container
+def _running(container: Container) -> tuple[Mapping[str, str], tuple[tuple[str, str], ...]]:
+    """Return the configuration of a running server, and the commands that it renames."""
+    settings = _settings(container, final_argv(container, "redis-server"))
+    return settings, _redis_config.renames(settings)
 
 
 def _stamp(at_ms: int) -> str:
@@ -179,8 +187,9 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
     run = str(container.started_ms)
     if memory.get("run") != run:
         memory = {"run": run}
+    settings, renamed = _running(container)
     session = Session(
-        memory=memory, config=_settings(container, final_argv(container, "redis-server")), now_ms=upstream.now_ms,
+        memory=memory, config=settings, renamed=renamed, now_ms=upstream.now_ms,
         started_ms=container.started_ms, version=version_of(container.image),
         memory_limit=container.memory_limit_bytes, info=_info,
     )  # fmt: skip
@@ -267,7 +276,7 @@ def _processes(container: Container) -> tuple[str, ...]:
 
 def _signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
     try:
-        settings = _settings(container, final_argv(container, "redis-server"))
+        settings, _ = _running(container)
     except _redis_config.ConfigProblem:
         return None
     return _redis_lifecycle.stop(settings, version_of(container.image), name, at_ms, _stamp)

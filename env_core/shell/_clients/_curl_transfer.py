@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from env_core.programs._http import FOREIGN, REASON, REASONS, VERSION
@@ -101,8 +100,7 @@ class Transfer(Securing):
             if not self._handshake(number, connection, request):
                 return None
             own = session.options.text("cert").partition(":")[0]
-            request = replace(
-                request,
+            request = request._replace(
                 protocol="https",
                 headers={**request.headers, **({":client-certificate": own} if own else {})},
             )
@@ -342,4 +340,4 @@ def _in_http2(reply: Reply) -> Reply:
         for name, value in reply.headers
         if name.lower() not in ("connection", "keep-alive", "transfer-encoding") and name != REASON
     )
-    return replace(reply, headers=((VERSION, "2"), *(pair for pair in kept if pair[0] != VERSION)))
+    return reply._replace(headers=((VERSION, "2"), *(pair for pair in kept if pair[0] != VERSION)))

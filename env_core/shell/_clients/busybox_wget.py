@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from env_core.programs._http import FOREIGN, REASON, REASONS, VERSION
@@ -296,7 +295,7 @@ def _ask(process: Process, wire: Wire, options: Options, url: Url, address: str)
     )  # fmt: skip
     if url.scheme == "https":
         _secure(process, wire, options, url, connection, request)
-        request = replace(request, protocol="https")
+        request = request._replace(protocol="https")
     reply = wire.exchange(connection, request)
     sleep(process, reply.latency_ms)
     if any(name == FOREIGN for name, _ in reply.headers) or (reply.failure == EMPTY and not reply.status):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -166,7 +165,7 @@ class _Run:
         if url.scheme == "https":
             if kept is None or connection is not kept[2]:
                 self._secure(url, connection, request)
-            request = replace(request, protocol="https")
+            request = request._replace(protocol="https")
         reply = self.wire.exchange(connection, request)
         sleep(self.process, reply.latency_ms)
         self.say("HTTP request sent, awaiting response... ")
