@@ -166,10 +166,6 @@ class Runtime:
         lines = [line for chunk in reversed(chunks) for line in chunk]
         return lines[-lines_max:]
 
-    def has_log(self, pod_uid: str, container: str, restarts: int) -> bool:
-        """Whether a run's log is still kept."""
-        return LogKey(pod_uid, container, restarts) in self._logs
-
     def drop_log(self, pod_uid: str, container: str, restarts: int) -> None:
         """Remove the log of an old run (the runtime keeps one dead container)."""
         self._logs.pop(LogKey(pod_uid, container, restarts))

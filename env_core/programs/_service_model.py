@@ -146,6 +146,11 @@ _HISTORY: Final = 3
 """So many releases, the present one last, before those that come later."""
 
 
+def url(name: str) -> Variable:
+    """Return a variable that must hold the address of another service."""
+    return Variable(name=name, kind=URL)
+
+
 def history(major: int, minor: int, *, turn: int, prefix: str = "") -> tuple[Release, ...]:
     """Return eight releases of a product, oldest first; `turn` says in which order the later ones turned out badly.
 

@@ -11,7 +11,6 @@ from env_core.programs._service_model import (
     NUMBER,
     POSTGRES,
     PYTHON,
-    URL,
     Call,
     Endpoint,
     Family,
@@ -19,6 +18,7 @@ from env_core.programs._service_model import (
     Task,
     Variable,
     history,
+    url,
 )
 
 PREFIXES: Final = (
@@ -28,17 +28,13 @@ PREFIXES: Final = (
 )
 
 
-def _url(name: str) -> Variable:
-    return Variable(name=name, kind=URL)
-
-
 INGEST: Final = Product(
     name="ingest",
     language=GO,
     releases=history(3, 5, turn=0),
     resting_bytes=26 << 20,
     cache_mb=12,
-    variables=(_url("BUFFER_URL"), _url("ARCHIVE_URL"), Variable(name="INGEST_TOKEN"), Variable(name="BATCH_MAX", kind=NUMBER, default="500")),
+    variables=(url("BUFFER_URL"), url("ARCHIVE_URL"), Variable(name="INGEST_TOKEN"), Variable(name="BATCH_MAX", kind=NUMBER, default="500")),
     endpoints=(
         Endpoint(
             path="/events", methods=("POST",), status=202, fields={"accepted": 1}, cpu_ms=4,
@@ -56,7 +52,7 @@ BUFFER: Final = Product(
     releases=history(1, 3, turn=1, prefix="v"),
     resting_bytes=30 << 20,
     cache_mb=24,
-    variables=(_url("SUBSCRIBER_URL"),),
+    variables=(url("SUBSCRIBER_URL"),),
     endpoints=(
         Endpoint(path="/publish", methods=("POST",), status=202, cpu_ms=2),
         Endpoint(path="/status", calls=(Call(variable="SUBSCRIBER_URL", target="/status", name="subscriber"),), cpu_ms=2),
@@ -120,7 +116,7 @@ DASHBOARD: Final = Product(
     port=3000,
     resting_bytes=60 << 20,
     cache_mb=8,
-    variables=(_url("QUERY_URL"), _url("BUFFER_URL"), Variable(name="TITLE", default="Insights")),
+    variables=(url("QUERY_URL"), url("BUFFER_URL"), Variable(name="TITLE", default="Insights")),
     endpoints=(
         Endpoint(path="/", calls=(Call(variable="QUERY_URL", target="/reports", name="query"),), cpu_ms=6),
         Endpoint(path="/api/lag", calls=(Call(variable="BUFFER_URL", target="/status", name="buffer"),), cpu_ms=4),

@@ -20,6 +20,7 @@ from env_core.programs._service_model import (
     Task,
     Variable,
     history,
+    url,
 )
 
 PREFIXES: Final = (
@@ -27,10 +28,6 @@ PREFIXES: Final = (
     "registry.example.com/storefront",
     "harbor.example.net/retail",
 )
-
-
-def _url(name: str) -> Variable:
-    return Variable(name=name, kind=URL)
 
 
 GATEWAY: Final = Product(
@@ -41,8 +38,8 @@ GATEWAY: Final = Product(
     resting_bytes=62 << 20,
     cache_mb=12,
     variables=(
-        _url("CATALOGUE_URL"), _url("CART_URL"), _url("CHECKOUT_URL"), _url("USER_URL"), _url("SEARCH_URL"),
-        _url("QUEUE_URL"),
+        url("CATALOGUE_URL"), url("CART_URL"), url("CHECKOUT_URL"), url("USER_URL"), url("SEARCH_URL"),
+        url("QUEUE_URL"),
         Variable(name="RECOMMENDATION_URL", kind=URL, default=""),
     ),
     endpoints=(
@@ -107,7 +104,7 @@ CHECKOUT: Final = Product(
     cache_mb=24,
     cpu_millis=8,
     stores=((POSTGRES, "DB"),),
-    variables=(_url("CART_URL"), _url("PAYMENT_URL"), _url("QUEUE_URL")),
+    variables=(url("CART_URL"), url("PAYMENT_URL"), url("QUEUE_URL")),
     endpoints=(
         Endpoint(
             path="/orders", methods=("POST",), status=201, fields={"state": "accepted"}, cpu_ms=14, memory_bytes=1 << 20,
@@ -162,7 +159,7 @@ RECOMMENDATION: Final = Product(
     start_cpu_ms=260,
     resting_bytes=92 << 20,
     cache_mb=64,
-    variables=(_url("CATALOGUE_URL"), Variable(name="MODEL_NAME", default="als-small")),
+    variables=(url("CATALOGUE_URL"), Variable(name="MODEL_NAME", default="als-small")),
     endpoints=(
         Endpoint(
             path="/recommendations", fields={"items": 6}, cpu_ms=18, memory_bytes=2 << 20,
@@ -178,7 +175,7 @@ SEARCH: Final = Product(
     start_ms=2_600,
     resting_bytes=30 << 20,
     cache_mb=72,
-    variables=(_url("CATALOGUE_URL"), Variable(name="INDEX_SHARDS", kind=NUMBER, default="2")),
+    variables=(url("CATALOGUE_URL"), Variable(name="INDEX_SHARDS", kind=NUMBER, default="2")),
     endpoints=(
         Endpoint(path="/search", fields={"hits": 17}, cpu_ms=11, calls=(Call(variable="CATALOGUE_URL", target="/products"),)),
     ),
@@ -190,7 +187,7 @@ QUEUE: Final = Product(
     releases=history(0, 8, turn=2, prefix="v"),
     resting_bytes=22 << 20,
     cache_mb=8,
-    variables=(_url("SUBSCRIBER_URL"),),
+    variables=(url("SUBSCRIBER_URL"),),
     endpoints=(
         Endpoint(path="/publish", methods=("POST",), status=202, cpu_ms=2),
         Endpoint(
@@ -209,7 +206,7 @@ WORKER: Final = Product(
     resting_bytes=56 << 20,
     cache_mb=8,
     stores=((POSTGRES, "DB"),),
-    variables=(_url("MAILER_URL"), Variable(name="CONCURRENCY", kind=NUMBER, default="4")),
+    variables=(url("MAILER_URL"), Variable(name="CONCURRENCY", kind=NUMBER, default="4")),
     endpoints=(
         Endpoint(path="/status", calls=(Call(variable="MAILER_URL", target="/status", name="mailer"),), cpu_ms=3),
         Endpoint(

@@ -11,20 +11,16 @@ from env_core.programs._service_model import (
     NUMBER,
     PYTHON,
     REDIS,
-    URL,
     Call,
     Endpoint,
     Family,
     Product,
     Variable,
     history,
+    url,
 )
 
 PREFIXES: Final = ("registry.example.com/tenants", "registry.example.com/apps", "harbor.example.net/platform")
-
-
-def _url(name: str) -> Variable:
-    return Variable(name=name, kind=URL)
 
 
 PORTAL: Final = Product(
@@ -34,7 +30,7 @@ PORTAL: Final = Product(
     port=3000,
     resting_bytes=58 << 20,
     cache_mb=8,
-    variables=(_url("API_URL"), Variable(name="THEME", default="plain")),
+    variables=(url("API_URL"), Variable(name="THEME", default="plain")),
     endpoints=(Endpoint(path="/", calls=(Call(variable="API_URL", target="/items", name="api"),), cpu_ms=6),),
 )
 
@@ -45,7 +41,7 @@ API: Final = Product(
     resting_bytes=24 << 20,
     cache_mb=24,
     stores=((REDIS, "REDIS"),),
-    variables=(_url("IDENTITY_URL"), Variable(name="TENANT"), Variable(name="PAGE_SIZE", kind=NUMBER, default="50")),
+    variables=(url("IDENTITY_URL"), Variable(name="TENANT"), Variable(name="PAGE_SIZE", kind=NUMBER, default="50")),
     endpoints=(
         Endpoint(
             path="/items", methods=("GET", "POST"), fields={"items": 50}, cpu_ms=5,

@@ -257,7 +257,7 @@ def test_a_run_that_is_ended_from_outside_is_seen_within_a_second():
     world = world_of()
     pod = world.add_pod(pod_of())
     world.run_for(5_000)
-    world.act(["exit", "app", 137, "OOMKilled"], pod)
+    world.end(pod, "app", 137, "OOMKilled")
     world.run_for(1_100)
     row = world.pod("web")["status"]["containerStatuses"][0]
     assert row["restartCount"] == 1

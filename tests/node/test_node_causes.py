@@ -159,3 +159,23 @@ def test_a_resize_changes_what_a_running_container_has(lab):
 def test_a_threshold_that_cannot_be_is_refused():
     with pytest.raises(ThresholdError, match="must be <= 100%: 150%"):
         configured({"memory.available": "150%"})
+
+
+def test_a_node_whose_network_plugin_fails_makes_no_sandbox_until_it_works_again(lab):
+    problem = 'failed to setup network for sandbox "$ID": plugin type="loopback" failed (add): no such file'
+    lab.kubelets.set_sandbox_problem("node-1", problem)
+    add(lab, "stuck")
+    add(lab, "elsewhere", node="node-2")
+    lab.advance(20_000)
+    assert status_of(lab, "stuck")["phase"] == "Pending"
+    assert status_of(lab, "elsewhere")["phase"] == "Running"
+    events = [
+        each for each in lab.store.list("events", "default") if each["reason"] == "FailedCreatePodSandBox"
+    ]
+    # Each try is a sandbox of its own, and the text tells its id.
+    assert {each["involvedObject"]["name"] for each in events} == {"stuck"}
+    assert all('plugin type="loopback" failed' in each["message"] for each in events)
+    assert not any("$ID" in each["message"] for each in events)
+    lab.kubelets.set_sandbox_problem("node-1", "")
+    lab.advance(120_000)
+    assert status_of(lab, "stuck")["phase"] == "Running"

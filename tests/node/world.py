@@ -14,10 +14,7 @@ from env_core.apiserver.plugin import AdmissionChain
 from env_core.apiserver.registry import Registry
 from env_core.apiserver.request import (
     ADMIN,
-    MERGE_PATCH,
-    STRATEGIC_PATCH,
     LogOptions,
-    Options,
 )
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store, WatchEvent
@@ -141,35 +138,13 @@ class World:
             self.admin.create("pods", namespace, target, subresource="binding", name=name)
         return pod
 
-    def act(self, action: list[Any], pod: Object) -> None:
-        """Perform one action of a recording."""
-        metadata = pod["metadata"]
-        namespace, name = metadata["namespace"], metadata["name"]
-        verb, body = action[0], action[1] if len(action) > 1 else None
-        if verb == "delete":
-            self.admin.delete("pods", namespace, name, Options(grace_period_seconds=body))
-        elif verb == "patch":
-            kind = MERGE_PATCH if "metadata" in body else STRATEGIC_PATCH
-            self.admin.patch("pods", namespace, name, body, kind)
-        elif verb == "patch_status":
-            self.admin.patch("pods", namespace, name, body, STRATEGIC_PATCH, subresource="status")
-        elif verb == "create":
-            self.create(body)
-        elif verb == "ephemeral":
-            patch = {"spec": {"ephemeralContainers": [body]}}
-            self.admin.patch(
-                "pods", namespace, name, patch, STRATEGIC_PATCH, subresource="ephemeralcontainers"
-            )
-        elif verb == "end_sandbox":
-            self.kubelets.end_sandbox(namespace, name)
-        elif verb == "exit":
-            uid = metadata["uid"]
-            run = self.runtime.run(uid, action[1])
-            assert run is not None
-            self.runtime.end(run, self.loop.now_ms, action[2], action[3] if len(action) > 3 else "")
-            self.loop.wake(self.loop.now_ms, "kubelet", ("run", uid, action[1]))
-        else:
-            raise NotImplementedError(verb)
+    def end(self, pod: Object, container: str, code: int, reason: str = "") -> None:
+        """Let a container's process end by itself."""
+        uid = pod["metadata"]["uid"]
+        run = self.runtime.run(uid, container)
+        assert run is not None
+        self.runtime.end(run, self.loop.now_ms, code, reason)
+        self.loop.wake(self.loop.now_ms, "kubelet", ("run", uid, container))
 
     def create(self, body: Object) -> None:
         """Create an object that a recording needs."""

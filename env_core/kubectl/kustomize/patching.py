@@ -146,16 +146,6 @@ def apply_operations(resource: Resource, operations: list[Any]) -> None:
     resource.set_in_metadata("annotations", {**resource.annotations, **kept})
 
 
-def apply_strategic(loader: Loader, paths: list[str], resources: ResMap) -> None:
-    """Apply the entries of `patchesStrategicMerge`.
-
-    Raises:
-        KustomizeError: when one cannot be read, or means nothing.
-    """
-    for patch in read_strategic(loader, paths):
-        resources.apply_patch([resources.get(patch.first_id)], patch)
-
-
 def read_strategic(loader: Loader, paths: list[str]) -> list[Resource]:
     """Return the patches that are written out, or stand in files.
 

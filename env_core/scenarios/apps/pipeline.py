@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from env_core.programs import _service_pipeline as products
@@ -62,27 +62,24 @@ class _Variant:
     hung: str = "dashboard"
 
 
-def _style(naming: str, label: str, prefix: int, **more: object) -> Style:
-    return Style(part_of="pipeline", naming=naming, label=label, prefix=products.PREFIXES[prefix], **more)  # type: ignore[arg-type]
-
-
+_STYLE: Final = Style(part_of="pipeline", naming="%s", label="app", prefix=products.PREFIXES[0])
 _VARIANTS: Final = (
     _Variant(
-        namespace="data", team="insights", style=_style("%s", "app", 0), words=_PLAIN, host="insights.example.com", database="events",
+        namespace="data", team="insights", style=replace(_STYLE, naming="%s", label="app", prefix=products.PREFIXES[0]), words=_PLAIN, host="insights.example.com", database="events",
         neighbour=("notebooks", "research"),
     ),
     _Variant(
-        namespace="analytics", team="analytics", style=_style("an-%s", "app.kubernetes.io/name", 2, service_port=8080), words=_OTHER,
+        namespace="analytics", team="analytics", style=replace(_STYLE, naming="an-%s", label="app.kubernetes.io/name", prefix=products.PREFIXES[2], service_port=8080), words=_OTHER,
         host="analytics.example.net", database="facts", neighbour=("models", "research"), nodes=(*NODES, _DISKS), bulk_class="cold",
         is_isolated=True, backup_schedule="10 9 * * *", released=("transform", "dashboard"), hung="ingest",
     ),
     _Variant(
-        namespace="insights-prod", team="insights", style=_style("%s-svc", "k8s-app", 1, has_named_ports=False, replicas_scale=1),
+        namespace="insights-prod", team="insights", style=replace(_STYLE, naming="%s-svc", label="k8s-app", prefix=products.PREFIXES[1], has_named_ports=False, replicas_scale=1),
         words=_PLAIN, host="insights.example.org", database="tracks", neighbour=("insights-docs", "insights"), has_literal_urls=True,
         has_autoscaler=True, compact_schedule="*/15 * * * *", released=("buffer", "query"), hung="transform",
     ),
     _Variant(
-        namespace="metrics-hub", team="hub", style=_style("hub-%s", "service", 0, service_port=9000, has_budgets=False), words=_OTHER,
+        namespace="metrics-hub", team="hub", style=replace(_STYLE, naming="hub-%s", label="service", prefix=products.PREFIXES[0], service_port=9000, has_budgets=False), words=_OTHER,
         host="hub.example.com", database="hub", neighbour=("lab", "hub"), nodes=(*NODES, _DISKS), bulk_class="archive", is_isolated=True,
         has_autoscaler=True, backup_schedule="5 9 * * *", released=("archiver", "ingest"), hung="buffer",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from env_core.programs import _service_shop as products
@@ -65,36 +65,33 @@ class _Variant:
     hung: str = "mailer"
 
 
-def _style(naming: str, label: str, prefix: int, **more: object) -> Style:
-    return Style(part_of="shop", naming=naming, label=label, prefix=products.PREFIXES[prefix], **more)  # type: ignore[arg-type]
-
-
+_STYLE: Final = Style(part_of="shop", naming="%s", label="app", prefix=products.PREFIXES[0])
 _VARIANTS: Final = (
     _Variant(
-        namespace="shop", team="commerce", style=_style("%s", "app", 0), words=_PLAIN, host="shop.example.com",
+        namespace="shop", team="commerce", style=replace(_STYLE, naming="%s", label="app", prefix=products.PREFIXES[0]), words=_PLAIN, host="shop.example.com",
         neighbour=("docs", "writers"),
     ),
     _Variant(
-        namespace="storefront", team="storefront", style=_style("sf-%s", "app.kubernetes.io/name", 1, service_port=8080), words=_PLAIN,
+        namespace="storefront", team="storefront", style=replace(_STYLE, naming="sf-%s", label="app.kubernetes.io/name", prefix=products.PREFIXES[1], service_port=8080), words=_PLAIN,
         host="www.storefront.example.com", neighbour=("playground", "interns"), nodes=(*NODES, _BATCH), has_autoscalers=True,
         is_isolated=True, schedule="12 9 * * *", released=("cart", "search"), hung="recommendation",
     ),
     _Variant(
-        namespace="retail-prod", team="retail", style=_style("%s-svc", "k8s-app", 2, has_named_ports=False, has_budgets=False),
+        namespace="retail-prod", team="retail", style=replace(_STYLE, naming="%s-svc", label="k8s-app", prefix=products.PREFIXES[2], has_named_ports=False, has_budgets=False),
         words=_OTHER, host="retail.example.net", neighbour=("retail-docs", "retail"), nodes=(*NODES, _DATA), is_isolated=True,
         storage_class="fast", released=("checkout", "payment"), hung="search",
     ),
     _Variant(
-        namespace="webshop", team="web", style=_style("%s", "app", 1, service_port=8000), words=_OTHER, host="webshop.example.org",
+        namespace="webshop", team="web", style=replace(_STYLE, naming="%s", label="app", prefix=products.PREFIXES[1], service_port=8000), words=_OTHER, host="webshop.example.org",
         neighbour=("landing", "marketing"), has_literal_urls=True, schedule="8 9 * * *", released=("user", "gateway"), hung="queue",
     ),
     _Variant(
-        namespace="market", team="market", style=_style("market-%s", "service", 0, replicas_scale=1), words=_PLAIN,
+        namespace="market", team="market", style=replace(_STYLE, naming="market-%s", label="service", prefix=products.PREFIXES[0], replicas_scale=1), words=_PLAIN,
         host="market.example.com", neighbour=("press", "press"), nodes=(*NODES, _BATCH, _DATA), has_autoscalers=True, is_isolated=True,
         storage_class="fast", released=("recommendation", "catalogue"), hung="user",
     ),
     _Variant(
-        namespace="boutique", team="boutique", style=_style("%s-api", "app.kubernetes.io/name", 2, service_port=3000), words=_OTHER,
+        namespace="boutique", team="boutique", style=replace(_STYLE, naming="%s-api", label="app.kubernetes.io/name", prefix=products.PREFIXES[2], service_port=3000), words=_OTHER,
         host="boutique.example.net", neighbour=("lookbook", "studio"), nodes=(*NODES, _BATCH), has_literal_urls=True,
         schedule="20 9 * * *", released=("payment", "mailer"), hung="cart",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Final
 
@@ -46,24 +46,21 @@ class _Variant:
     released: str = "portal"
 
 
-def _style(naming: str, label: str, prefix: int, **more: object) -> Style:
-    return Style(part_of="tenants", naming=naming, label=label, prefix=products.PREFIXES[prefix], **more)  # type: ignore[arg-type]
-
-
+_STYLE: Final = Style(part_of="tenants", naming="%s", label="app", prefix=products.PREFIXES[0])
 _VARIANTS: Final = (
     _Variant(
         platform="platform-system", tenants=("amber", "birch"), space="tenant-%s", tenant_label="example.com/tenant",
-        style=_style("%s", "app", 0, service_port=8080), words=("portal", "api", "cache"), domain="apps.example.com",
+        style=replace(_STYLE, naming="%s", label="app", prefix=products.PREFIXES[0], service_port=8080), words=("portal", "api", "cache"), domain="apps.example.com",
         neighbour=("scratch", "interns"),
     ),
     _Variant(
         platform="tenancy", tenants=("north", "south", "west"), space="%s-prod", tenant_label="tenancy",
-        style=_style("%s-svc", "app.kubernetes.io/name", 2), words=("web", "backend", "redis"), domain="regions.example.net",
+        style=replace(_STYLE, naming="%s-svc", label="app.kubernetes.io/name", prefix=products.PREFIXES[2]), words=("web", "backend", "redis"), domain="regions.example.net",
         neighbour=("docs", "writers"), released="api",
     ),
     _Variant(
         platform="kernel", tenants=("acme", "globex"), space="customer-%s", tenant_label="customer",
-        style=_style("%s", "k8s-app", 1, service_port=9000, has_named_ports=False), words=("frontend", "service", "sessions"),
+        style=replace(_STYLE, naming="%s", label="k8s-app", prefix=products.PREFIXES[1], service_port=9000, has_named_ports=False), words=("frontend", "service", "sessions"),
         domain="customers.example.org", neighbour=("demo", "sales"), released="portal",
     ),
 )  # fmt: skip
