@@ -81,6 +81,32 @@ def too_large(size: int, size_max: int, *, is_received: bool) -> Status:
     return Status("ResourceExhausted", f"trying to send message larger than max ({size} vs. {size_max})")
 
 
+def of_handler(text: str) -> Status:
+    """A handler returned an error that is no status: its text, under the code for what nobody knows."""
+    return Status("Unknown", text)
+
+
+def of_context(*, is_cancelled: bool) -> Status:
+    """The call's context was cancelled, or its deadline passed, on either side."""
+    if is_cancelled:
+        return Status("Canceled", "context canceled")
+    return Status("DeadlineExceeded", "context deadline exceeded")
+
+
+def unknown_service(service: str) -> Status:
+    """The server has no such service."""
+    return Status("Unimplemented", f"unknown service {service}")
+
+
+def unknown_method(service: str, method: str) -> Status:
+    """The server has the service, but no such method in it."""
+    return Status("Unimplemented", f"unknown method {method} for service {service}")
+
+
+UNKNOWN_HEALTH: Final = Status("NotFound", "unknown service")
+"""The health service is asked about a service of which it knows nothing."""
+STOPPED: Final = Status("Unavailable", "error reading from server: EOF")
+"""The server went away during the call."""
 HTTP1_SERVER: Final = "http2: failed reading the frame payload: http2: frame too large, note that the frame header looked like an HTTP/1.1 header"
 NO_CREDENTIALS: Final = GoError(
     "grpc: no transport security set (use grpc.WithTransportCredentials(insecure.NewCredentials()) explicitly or set"

@@ -34,6 +34,10 @@ CONTEXT_DEADLINE: Final = GoError(
 CONTEXT_CANCELED: Final = GoError("context canceled", ("*errors.errorString",), is_timeout=False)
 BODY_TOO_LARGE: Final = GoError("http: request body too large", ("*http.MaxBytesError",))
 TOO_MANY_REDIRECTS: Final = GoError("stopped after 10 redirects", ("*errors.errorString",), is_timeout=False)
+NOT_FOUND: Final = (404, "404 page not found\n")
+"""What a server's ServeMux answers when no pattern matches: status and body."""
+METHOD_NOT_ALLOWED: Final = (405, "Method Not Allowed\n")
+"""The same when a pattern matches but for its method."""
 HANDSHAKE_TIMEOUT: Final = GoError(
     "net/http: TLS handshake timeout", ("http.tlsHandshakeTimeoutError",), is_timeout=True
 )
@@ -41,6 +45,11 @@ HANDSHAKE_TIMEOUT: Final = GoError(
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 _HOST_MARKS: Final = frozenset("!$&'()*+,;=:[]<>\"-_.~%")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def timed_out(body: str) -> tuple[int, str]:
+    """Return what TimeoutHandler answers when its handler takes too long: status and body."""
+    return 503, body
 
 
 def plain(text: str, *, is_timeout: bool | None = False) -> GoError:

@@ -18,6 +18,7 @@ from env_core.programs import _go_net as net
 from env_core.programs import _go_tls as tls
 from env_core.programs import _go_values as values
 from env_core.programs._go_net import GoError
+from env_core.programs._http import REASONS
 from env_core.sim.timefmt import parse_ms
 from tests.golden.go_tls_setups import certificate_of, tls_setup
 from tests.golden.go_world import DNS, OWN, SERVICE, T0_MS, Happened, request_in
@@ -110,13 +111,12 @@ _WRAPPED: Final[tuple[tuple[str, GoError], ...]] = (
     ("Client.Timeout", http.CLIENT_TIMEOUT), ("ResponseHeaderTimeout", http.HEADER_TIMEOUT),
     ("TLSHandshakeTimeout", http.HANDSHAKE_TIMEOUT), ("context deadline", http.CONTEXT_DEADLINE),
     ("context canceled", http.CONTEXT_CANCELED), ("redirect loop", http.TOO_MANY_REDIRECTS),
-    ("answered 407", http.plain("Proxy Authentication Required")), ("answered 502", http.plain("Bad Gateway")),
-    ("answered 503", http.plain("Service Unavailable")), ("answered 403", http.plain("Forbidden")),
 )  # fmt: skip
 _ANSWERS: Final[tuple[tuple[str, int, str], ...]] = (
+    # What a server sends is passed on as it came.
     ("302 without Location", 302, ""), ("503 with a body", 503, "no healthy upstream\n"),
-    ("TimeoutHandler", 503, "upstream timed out"), ("method pattern mismatch", 405, "Method Not Allowed\n"),
-    ("pattern mismatch", 404, "404 page not found\n"),
+    ("TimeoutHandler", *http.timed_out("upstream timed out")), ("method pattern mismatch", *http.METHOD_NOT_ALLOWED),
+    ("pattern mismatch", *http.NOT_FOUND),
 )  # fmt: skip
 
 
@@ -140,6 +140,9 @@ def _http_inner(setup: str, text: str, method: str, url: str) -> GoError | None:
     for words, error in _WRAPPED:
         if words in setup:
             return http.in_request(method, url, error)
+    answered = re.search(r"answered (\d{3})", setup)
+    if answered is not None:
+        return http.in_request(method, url, http.plain(REASONS[int(answered[1])]))
     for words, data in _RAW:
         if words in setup:
             problem = http.answer_problem(data)
@@ -168,21 +171,24 @@ def _url(setup: str) -> Happened | None:
     return None if found is None else Happened(error=http.request_problem("Get", json.loads(found[1])))
 
 
+_HEALTH: Final = "grpc.health.v1.Health"
+
+
 def _grpc_status(setup: str, text: str, code: str) -> grpc.Status | None:
     if "returns this code" in setup:
         return grpc.Status(code, "cart service said so")
     if "errors.New" in setup:
-        return grpc.Status("Unknown", "database is locked")
+        return grpc.of_handler("database is locked")
     if "context.DeadlineExceeded of its own" in setup or "slower than the deadline" in setup:
-        return grpc.Status("DeadlineExceeded", "context deadline exceeded")
+        return grpc.of_context(is_cancelled=False)
     if "client cancels" in setup:
-        return grpc.Status("Canceled", "context canceled")
+        return grpc.of_context(is_cancelled=True)
     if "service not registered" in setup:
-        return grpc.Status("Unimplemented", "unknown service grpc.health.v1.Health")
+        return grpc.unknown_service(_HEALTH)
     if "method not known" in setup:
-        return grpc.Status("Unimplemented", "unknown method Nosuch for service grpc.health.v1.Health")
+        return grpc.unknown_method(_HEALTH, "Nosuch")
     if "without the service" in setup:
-        return grpc.Status("NotFound", "unknown service")
+        return grpc.UNKNOWN_HEALTH
     if "server's limit" in setup or "client's limit" in setup:
         return grpc.too_large(503, 100, is_received="server's" in setup)
     if "server resets" in setup:
@@ -196,7 +202,7 @@ def _grpc_status(setup: str, text: str, code: str) -> grpc.Status | None:
     if "503 text/html" in setup:
         return grpc.http_answer(503, "text/html", "upstream connect error")
     if "stops during the call" in setup:
-        return grpc.Status("Unavailable", "error reading from server: EOF")
+        return grpc.STOPPED
     if "NXDOMAIN" in setup:
         return grpc.no_addresses()
     if "TLS client, plain server" in setup:
