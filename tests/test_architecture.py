@@ -11,8 +11,6 @@ MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 
 LINES_MAX = 400
 LONGER: dict[str, str] = {
-    "tests/controllers/script_kubelet.py": "the script of the recorder's kubelet, read beside the recordings as one table",
-    "tests/controllers/flows.py": "replays the recorded flows: their actions stand in one list, as in the recordings",
     "tests/golden/normalise.py": "every normalisation stands in this one file, each with the sentence that allows it",
     "tests/exploits/test_tron_exploits.py": "the table of exploits, searched as one list when one is added",
 }

@@ -13,7 +13,7 @@ from unittest import mock
 from env_core.apiserver.admission import service_addresses
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.errors import StatusError
-from env_core.apiserver.recorder import COMBINED, SIMILAR_MAX, EventRecorder
+from env_core.apiserver.recorder import EventRecorder
 from env_core.apiserver.request import ADMIN
 from env_core.controllers import (
     Requeue,
@@ -152,8 +152,6 @@ class Replay(RecordedWrites):
         )
         self.addresses = self._read_addresses()
         self.free_address = service_addresses._free_address
-        self.forgetful = set()
-        self.events_now = []
         self.before = {}
         self.events = Counter()
         self.results = []
@@ -221,40 +219,6 @@ class Replay(RecordedWrites):
             moment_ms = moments.next_ms("horizontalpodautoscalers", key[2], now_ms, SLOWER_MS)
         return moment_ms - now_ms if moment_ms is not None else 0
 
-    def _aggregated(self, method):
-        """Let a full aggregator have forgotten those messages that the recorded one had: it forgets one that is drawn."""
-
-        def aggregated(recorder, group, message, now_ms):
-            similar = recorder._similar.get(group)
-            if similar is None or len(similar.messages) < SIMILAR_MAX - 1 or group not in self.forgetful:
-                text, local = method(recorder, group, message, now_ms)
-                if local == COMBINED:
-                    self.forgetful.add(group)
-                return text, local
-            told = next(
-                (
-                    seen.times
-                    for key, seen in recorder._seen.items()
-                    if key[: len(group) - 2] == group[:-2] and key[-1] == message
-                ),
-                0,
-            )
-            if told and told < self._recorded_count(group, message):
-                return message, message
-            return COMBINED + message, COMBINED
-
-        return aggregated
-
-    def _recorded_count(self, group, message):
-        return max(
-            (
-                event.get("count") or 0
-                for event in self.events_now
-                if event["reason"] == group[-1] and event["message"] == message
-            ),
-            default=0,
-        )
-
     @contextmanager
     def _events_follow(self):
         """Let events be told when the writes that they tell of were answered."""
@@ -268,7 +232,6 @@ class Replay(RecordedWrites):
             return tell
 
         with (
-            mock.patch.object(EventRecorder, "_aggregated", self._aggregated(EventRecorder._aggregated)),
             mock.patch.object(EventRecorder, "event", following(EventRecorder.event)),
             mock.patch.object(EventRecorder, "event_v1", following(EventRecorder.event_v1)),
         ):
@@ -309,7 +272,6 @@ class Replay(RecordedWrites):
                 self.world.loop.run_until(at_ms)
             recorded = step["state"] if isinstance(step["state"], dict) else self.before
             problem = ""
-            self.events_now = step.get("events", self.events_now)
             try:
                 self._perform(step, recorded)
             except StatusError as error:

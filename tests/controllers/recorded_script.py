@@ -29,6 +29,26 @@ class Instance:
         self.container_ids = {}
 
 
+class Script:
+    """What a recording tells beforehand of the n-th pod of a name; here: nothing."""
+
+    def address(self, name, number):
+        """Return the pod's address."""
+        return f"10.244.{number % 250}.{sum(name.encode()) % 250 + 1}"
+
+    def started(self, name, number):
+        """Return how long after its creation the pod ran, and when; both in ms, None if it did not."""
+        return
+
+    def start_time(self, name, number):
+        """Return the stamp of when the kubelet took the pod on; None if that is not known."""
+        return
+
+    def container_id(self, name, number, container, restarts):
+        """Return the id of a container, "" if none is recorded."""
+        return ""
+
+
 class RecordedScript:
     """Answers of the recording about the n-th pod of a name, for the script kubelet and the scheduler."""
 

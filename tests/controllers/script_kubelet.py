@@ -6,7 +6,7 @@ Images that cannot be pulled, `sim/` annotations, manual start, held termination
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.request import ADMIN, Options
 from env_core.sim.timefmt import rfc3339
-from tests.controllers.recorded_script import EVENTS_MS
+from tests.controllers.recorded_script import EVENTS_MS, Script
 from tests.controllers.script_actions import ScriptActions
 from tests.controllers.script_images import ScriptImages
 from tests.controllers.script_nodes import ScriptNodes
@@ -20,26 +20,6 @@ UNKNOWN = {
     "finishedAt": None,
 }
 PROBES = {"Readiness": "readinessProbe", "Liveness": "livenessProbe", "Startup": "startupProbe"}
-
-
-class Script:
-    """What a recording tells beforehand of the n-th pod of a name; here: nothing."""
-
-    def address(self, name, number):
-        """Return the pod's address."""
-        return f"10.244.{number % 250}.{sum(name.encode()) % 250 + 1}"
-
-    def started(self, name, number):
-        """Return how long after its creation the pod ran, and when; both in ms, None if it did not."""
-        return
-
-    def start_time(self, name, number):
-        """Return the stamp of when the kubelet took the pod on; None if that is not known."""
-        return
-
-    def container_id(self, name, number, container, restarts):
-        """Return the id of a container, "" if none is recorded."""
-        return ""
 
 
 class Record:
