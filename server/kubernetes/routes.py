@@ -109,17 +109,19 @@ class KubernetesRoutes:
         except Refusal as refusal:
             return _refusal(refusal)
         if isinstance(answer, HttpResponse):
-            return _sent(answer if shift is None else shift.answer(answer))
+            return _sent(answer if shift is None else shift.answer(answer, wanted.target))
         if isinstance(answer, Upgrade):
             return _sent(status_response(errors.bad_request("this server upgrades to WebSocket only").status))
         try:
             async with self._pacer.streaming(session):
-                await self._stream(session, answer, receive, send)
+                await self._stream(session, wanted.target, answer, receive, send)
         except Refusal as refusal:
             return _refusal(refusal)
         return None
 
-    async def _stream(self, session: Session, stream: Stream, receive: Receive, send: Send) -> None:
+    async def _stream(
+        self, session: Session, target: str, stream: Stream, receive: Receive, send: Send
+    ) -> None:
         """Send what comes until the stream ends, the client goes away or does not read, or the episode is another."""
         episode = session.environment.episode
         head = {"type": "http.response.start", "status": 200, "headers": _encoded(stream.headers)}
@@ -132,7 +134,7 @@ class KubernetesRoutes:
                 if data:
                     await self._play.remember(session)
                     shift = self._pacer.shift_of(session)
-                    data = data if shift is None else shift.out(data)
+                    data = data if shift is None else shift.out(data, target)
                     body = {"type": "http.response.body", "body": data, "more_body": True}
                     await _sent_in_time(send, body)
                 if stream.is_over or not session.is_live:

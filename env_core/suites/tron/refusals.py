@@ -27,7 +27,7 @@ def check_line(line: str) -> None:
         raise Refusal("empty command: send one line that begins with kubectl or curl")
     if first not in ("kubectl", "curl"):
         raise Refusal(
-            f"{first!r} refused: the line must begin with kubectl or curl; pipes, ;, && and here-documents may follow"
+            f"{first!r}: the line must begin with kubectl or curl; pipes, ;, && and here-documents may follow"
         )
 
 

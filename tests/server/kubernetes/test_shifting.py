@@ -5,6 +5,7 @@ from datetime import datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from env_core.rest.message import HttpRequest
 from server.kubernetes.shifting import Shift
 
 HOUR = Shift(3600)
@@ -29,3 +30,21 @@ def test_comes_back(at, seconds):
     said = b'"' + at.strftime("%Y-%m-%dT%H:%M:%S").encode() + b'Z"'
     there = Shift(seconds).out(said)
     assert Shift(-seconds).out(there) == said
+
+
+LOG = "/api/v1/namespaces/tron/pods/web/log"
+
+
+def test_moves_the_stamps_of_a_logs_lines_when_they_are_asked_for_and_no_others():
+    said = b'2026-01-05T09:00:00.004Z GET / at 2026-01-05T09:00:00Z\n2026-01-05T09:00:01Z "2026-01-05T09:00:00Z"\n'
+    moved = b'2026-01-05T10:00:00.004Z GET / at 2026-01-05T09:00:00Z\n2026-01-05T10:00:01Z "2026-01-05T09:00:00Z"\n'
+    assert HOUR.out(said, f"{LOG}?container=web&timestamps=true") == moved
+    assert HOUR.out(said, LOG) == said
+    assert HOUR.out(said, f"{LOG}?timestamps=false") == said
+
+
+def test_asks_for_a_log_since_the_episodes_time():
+    asked = HttpRequest(method="GET", target=f"{LOG}?sinceTime=2026-01-05T10%3A00%3A00Z&tailLines=3")
+    assert HOUR.request(asked).target == f"{LOG}?sinceTime=2026-01-05T09%3A00%3A00Z&tailLines=3"
+    for target in (LOG, f"{LOG}?sinceTime=yesterday", "/api/v1/pods?sinceTime=2026-01-05T10%3A00%3A00Z"):
+        assert HOUR.request(HttpRequest(method="GET", target=target)).target == target
