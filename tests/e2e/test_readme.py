@@ -43,8 +43,8 @@ def run(words, **options):
 
 @pytest.mark.parametrize(
     ("program", "seen"),
-    list(zip(PROGRAMS, ["NAME", "REVISION", "NAME"], strict=True)),
-    ids=["sync", "async", "generic"],
+    list(zip(PROGRAMS, ["NAME", "REVISION", "NAME", "nginx-"], strict=True)),
+    ids=["sync", "async", "generic", "kubernetes"],
 )
 def test_its_programs_run_against_a_server(program, seen, url):
     assert SHOWN in program
