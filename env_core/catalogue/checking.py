@@ -27,7 +27,7 @@ def _proved(seeds: Sequence[int], task_id: str) -> list[tuple[str, int, str]]:
         for name, proof in PROOFS.items():
             try:
                 problems = proof(variant, seed)
-            except Exception as error:
+            except Exception as error:  # a crash is a problem like others: told with its fault and seed
                 problems = [f"{type(error).__name__}: {error}"]
             found += [(name, seed, problem) for problem in problems]
     return found
