@@ -148,6 +148,8 @@ def rolled_out(case: Case) -> Check:
         for field in ("updatedReplicas", "readyReplicas"):
             if status.get(field, 0) < max(wanted, 1):
                 return f"{case.name} has {field} {status.get(field, 0)} of {wanted}"
+        if status.get("replicas", 0) > status["updatedReplicas"]:
+            return f"{case.name} still has pods of an earlier revision"
         return ""
 
     return Check(f"{case.name} is rolled out", fails)
