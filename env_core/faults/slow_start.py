@@ -11,7 +11,7 @@ from env_core.faults import _probes, _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._words import container_of, deployments, rolled_out, runs_image
-from env_core.programs._service_model import MIGRATE, MIGRATE_VARIABLE
+from env_core.programs._service_model import JAVA, MIGRATE, MIGRATE_VARIABLE
 from env_core.programs._service_starting import command, is_on
 from env_core.programs.service import product_of
 from env_core.scenarios._app import Base, Workload
@@ -54,6 +54,11 @@ def _params(stream: Stream, _base: Base, place: Workload) -> Params:
 
 def _note(case: Case) -> str:
     return f"release {case.params['tag']}; migrates to schema 0042, cannot be rolled back"
+
+
+def _said(case: Case) -> str:
+    """Return what the release's log says of its migration."""
+    return "schema to version 42" if product_of(case.place.image).language == JAVA else "0042"
 
 
 def _startup(case: Case) -> dict[str, Any]:
@@ -177,7 +182,7 @@ _SLOW_RELEASE = Fault(
             shows="cannot be rolled back",
         ),
         Evidence(command=case.warnings, shows="Liveness probe failed"),
-        Evidence(command=f"kubectl logs {_releases.selected(case)} --tail=40", shows="42"),
+        Evidence(command=f"kubectl logs {_releases.selected(case)} --tail=40", shows=_said(case)),
     ),
     repaired_when=lambda case: (
         keeps_its_release(case),
