@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from env_core.cluster import Cluster
-from env_core.faults._model import Case, Params
+from env_core.faults._model import Case, Evidence, Params, Script
 from env_core.faults._words import container_of, deployments, owner_of
 from env_core.scenarios._app import CREDENTIAL, UPSTREAM, Base, Need, Workload
 from env_core.scenarios.platform import COLLEAGUE
@@ -20,8 +21,11 @@ from env_core.world import Object
 
 CONFIG: Final = "configmaps"
 SECRET: Final = "secrets"
+_PASSWORD: Final = "_PASSWORD"
 _SUFFIXES: Final = ((), ("svc",), ("svc", "cluster", "local"))
-_ADDRESS: Final = re.compile(r"(?:(?P<scheme>https?)://)?(?P<host>[^\s/:]+)(?::(?P<port>\d+))?(?P<path>/\S*)?")
+_ADDRESS: Final = re.compile(
+    r"(?:(?P<scheme>https?)://)?(?P<host>[^\s/:]+)(?::(?P<port>\d+))?(?P<path>/\S*)?"
+)
 
 # Places
 
@@ -29,7 +33,9 @@ _ADDRESS: Final = re.compile(r"(?:(?P<scheme>https?)://)?(?P<host>[^\s/:]+)(?::(
 def takers(base: Base, fits: Callable[[Workload, Need], bool]) -> tuple[str, ...]:
     """Return the roles of Deployments that have a variable which fits."""
     found = base.workloads
-    return tuple(role for role in deployments(base) if any(fits(found[role], need) for need in found[role].needs))
+    return tuple(
+        role for role in deployments(base) if any(fits(found[role], need) for need in found[role].needs)
+    )
 
 
 def drawn_need(stream: Stream, place: Workload, fits: Callable[[Workload, Need], bool]) -> Need:
@@ -47,6 +53,35 @@ def is_asked_for(base: Base, place: Workload, need: Need) -> bool:
     return need.kind == UPSTREAM and any(
         place.role in entry.through and need.target in entry.through for entry in base.entries
     )
+
+
+def asked_addresses(base: Base, place: Workload) -> tuple[Need, ...]:
+    """Return the addresses in a workload's ConfigMap that users notice when they are wrong.
+
+    Where readiness asks the server behind one, nobody but the pipeline would notice.
+    """
+    return tuple(
+        need
+        for need in place.needs
+        if need.source == CONFIG
+        and need.is_required
+        and is_asked_for(base, place, need)
+        and (need.value.startswith("http") or not place.ready_path)
+    )
+
+
+def with_asked_addresses(base: Base) -> tuple[str, ...]:
+    """Return the roles of Deployments that have such addresses."""
+    return tuple(role for role in deployments(base) if asked_addresses(base, base.workloads[role]))
+
+
+_HOSTS: Final = ("{}-svc", "{}-v2", "{}-internal", "new-{}", "{}-prod")
+
+
+def mistaken(stream: Stream, need: Need) -> str:
+    """Return an address like the right one, of a Service that nobody has."""
+    host = need.value.removeprefix("http://").partition(":")[0].partition(".")[0]
+    return need.value.replace(host, stream.choice(_HOSTS).format(host), 1)
 
 
 def waits(stream: Stream, choices: tuple[int, ...]) -> Params:
@@ -107,7 +142,12 @@ def map_replaced(case: Case, value: str) -> str:
     was = case.base.cluster.store.get(CONFIG, case.namespace, need.name)
     assert was is not None
     metadata = {"name": need.name, "namespace": case.namespace, "labels": was["metadata"].get("labels") or {}}
-    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {**was["data"], need.key: value}}
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+        "data": {**was["data"], need.key: value},
+    }
     return f"kubectl replace -f - <<'EOF'\n{json.dumps(manifest)}\nEOF"
 
 
@@ -129,7 +169,9 @@ def variable_referred(case: Case) -> str:
     need = need_of(case)
     field = "secretKeyRef" if need.source == SECRET else "configMapKeyRef"
     entry = {"name": need.variable, "value": None, "valueFrom": {field: {"name": need.name, "key": need.key}}}
-    body = json.dumps({"spec": {"template": {"spec": {"containers": [{"name": case.place.container, "env": [entry]}]}}}})
+    body = json.dumps(
+        {"spec": {"template": {"spec": {"containers": [{"name": case.place.container, "env": [entry]}]}}}}
+    )
     return f"kubectl -n {case.namespace} patch deployment {case.name} -p '{body}'"
 
 
@@ -142,6 +184,37 @@ def full_address(case: Case) -> str:
     if "." in host:
         return need.value
     return need.value.replace(host, f"{host}.{case.namespace}.svc.cluster.local", 1)
+
+
+def map_recreated(case: Case, value: str) -> Script:
+    """Return the command lines that throw the variable's ConfigMap away and make one with this key alone."""
+    need = need_of(case)
+    return (
+        f"kubectl -n {case.namespace} delete configmap {need.name}",
+        f"kubectl -n {case.namespace} create configmap {need.name} --from-literal={need.key}={value}",
+    )
+
+
+def stopped(case: Case) -> str:
+    """Return the command line that leaves the workload no pod."""
+    return f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0"
+
+
+def deleted(case: Case) -> str:
+    """Return the command line that deletes the workload."""
+    return f"kubectl -n {case.namespace} delete deployment {case.name}"
+
+
+# Evidence
+
+
+def logged(case: Case, text: str) -> Evidence:
+    """Some pod of the workload says a text."""
+    return Evidence(
+        command=f"kubectl -n {case.namespace} get pods -o name | grep {case.name} | "
+        f"xargs -n1 kubectl -n {case.namespace} logs --tail=60 -c {case.place.container}",
+        shows=text,
+    )
 
 
 # Symptoms
@@ -194,7 +267,9 @@ def address_of(text: str, namespace: str) -> Address | None:
     if rest and tuple(rest[1:]) not in _SUFFIXES:
         return None
     port = found["port"] or ("80" if found["scheme"] else "")
-    return Address(found["scheme"] or "", name, rest[0] if rest else namespace, port, (found["path"] or "").rstrip("/"))
+    return Address(
+        found["scheme"] or "", name, rest[0] if rest else namespace, port, (found["path"] or "").rstrip("/")
+    )
 
 
 def means(case: Case, need: Need, value: str) -> bool:
@@ -230,18 +305,31 @@ def starts_as_intended(case: Case, is_right: Callable[[str], bool] | None = None
 
 
 def keeps_secret(case: Case) -> Check:
-    """The value of a credential is spelled out in no template and no ConfigMap of its namespace."""
+    """A credential, as it was or as its Secret holds it, is spelled out in no template and no ConfigMap of its namespace."""
     need = need_of(case)
 
     def fails(view: View) -> str:
-        if _is_spelled_out(owner_of(view, case)["spec"]["template"], need.value):
+        words = {need.value, secret_value(view, case)} - {""}
+        if any(_is_spelled_out(owner_of(view, case)["spec"]["template"], word) for word in words):
             return f"{case.name} spells {need.variable} out"
         for entry in view.list(CONFIG, case.namespace):
-            if _is_spelled_out(entry, need.value):
+            if any(_is_spelled_out(entry, word) for word in words):
                 return f"ConfigMap {entry['metadata']['name']} holds {need.variable}"
         return ""
 
     return Check(f"{need.variable} stays secret", fails)
+
+
+def encoded(text: str) -> str:
+    """Return a text as a Secret holds it."""
+    return base64.b64encode(text.encode()).decode()
+
+
+def secret_value(view: View, case: Case) -> str:
+    """Return the variable's value as its Secret holds it now, "" when it holds none."""
+    need = need_of(case)
+    found = view.get(need.source, case.namespace, need.name) or {}
+    return base64.b64decode((found.get("data") or {}).get(need.key, "")).decode(errors="replace")
 
 
 def _is_spelled_out(value: object, word: str) -> bool:
@@ -279,3 +367,15 @@ def entry_of(owner: Object, case: Case) -> Object | None:
 def is_credential(_place: Workload, need: Need) -> bool:
     """Whether a variable is a secret, and comes from one; the name of a user is none."""
     return need.kind == CREDENTIAL and need.source == SECRET and need.key != "username"
+
+
+def is_of_store(place: Workload, need: Need) -> bool:
+    """Whether a variable is a password that a server checks, and the workload's readiness asks that server."""
+    return is_credential(place, need) and need.variable.endswith(_PASSWORD) and bool(place.ready_path)
+
+
+def store_of(case: Case) -> Workload:
+    """Return the server that the variable is the password for."""
+    host = need_of(case).variable.removesuffix(_PASSWORD) + "_HOST"
+    role = next(need.target for need in case.place.needs if need.variable == host)
+    return case.base.workloads[role]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.faults._config import (
     CONFIG,
+    deleted,
     drawn_need,
     is_credential,
     keeps_secret,
     key_written,
+    logged,
+    map_recreated,
     need_of,
     pass_time,
     pods_crash,
@@ -16,6 +19,7 @@ from env_core.faults._config import (
     restart,
     restarted,
     starts_as_intended,
+    stopped,
     takers,
     undone,
     variable_referred,
@@ -24,7 +28,7 @@ from env_core.faults._config import (
     write_key,
 )
 from env_core.faults._mechanisms import Mechanism
-from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
+from env_core.faults._model import Case, Decoy, Diagnosis, Family, Fault, Params, Sign
 from env_core.faults._words import patch_container, rolled_out
 from env_core.scenarios._app import Base, Need, Workload
 from env_core.sim.rng import Stream
@@ -61,15 +65,6 @@ def _drop_key(case: Case, cluster: Cluster) -> None:
     pass_time(cluster, case)
 
 
-def _said(case: Case) -> Evidence:
-    """Return what the program says of it, whatever its language."""
-    pairs = ",".join(f"{key}={value}" for key, value in sorted(case.place.labels.items()))
-    return Evidence(
-        command=f"kubectl -n {case.namespace} logs -l {pairs} -c {case.place.container} --tail=40",
-        shows=case.params["variable"],
-    )
-
-
 FAMILY = Family(
     id="WC-02",
     tier=1,
@@ -84,7 +79,7 @@ FAMILY = Family(
             params=_params_of_reference,
             inject=_drop_reference,
             symptoms=lambda case: (pods_crash(case),),
-            evidence=lambda case: (_said(case),),
+            evidence=lambda case: (logged(case, case.params["variable"]),),
             repaired_when=lambda case: (starts_as_intended(case), keeps_secret(case), rolled_out(case)),
             allowed=lambda case: (case.allow(case.container(f"env[{case.params['variable']}]")),),
             repairs=(
@@ -98,16 +93,19 @@ FAMILY = Family(
                 Decoy(
                     script=lambda case: (
                         variable_referred(case),
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                        stopped(case),
                     )
                 ),
                 Decoy(
-                    script=lambda case: (f"kubectl -n {case.namespace} delete deployment {case.name}",),
+                    script=lambda case: (deleted(case),),
                     is_harmful=True,
                 ),
             ),
             diagnosis=lambda case: Diagnosis(
-                kind="Deployment", namespace=case.namespace, name=case.name, mechanism=Mechanism.MISSING_CONFIG
+                kind="Deployment",
+                namespace=case.namespace,
+                name=case.name,
+                mechanism=Mechanism.MISSING_CONFIG,
             ),
         ),
         Fault(
@@ -118,7 +116,7 @@ FAMILY = Family(
             params=_params_of_key,
             inject=_drop_key,
             symptoms=lambda case: (pods_crash(case),),
-            evidence=lambda case: (_said(case),),
+            evidence=lambda case: (logged(case, case.params["variable"]),),
             repaired_when=lambda case: (starts_as_intended(case), rolled_out(case)),
             allowed=lambda case: (
                 case.allow(f"data.{need_of(case).key}", resource=CONFIG, name=need_of(case).name),
@@ -136,11 +134,11 @@ FAMILY = Family(
                 Decoy(
                     script=lambda case: (
                         key_written(case, need_of(case).value),
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                        stopped(case),
                     )
                 ),
                 Decoy(
-                    script=lambda case: (f"kubectl -n {case.namespace} delete configmap {need_of(case).name}",),
+                    script=lambda case: map_recreated(case, need_of(case).value),
                     is_harmful=True,
                 ),
             ),
