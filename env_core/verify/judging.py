@@ -71,7 +71,11 @@ def judged(cluster: Cluster, asked: Examination, *, harm: Sequence[str] = ()) ->
     for trial in asked.trials:
         if not is_standing:
             break
-        trial.act(fork)
+        why = trial.act(fork)
+        if why:
+            results.append(Result(trial.name, trial.name, why))
+            is_standing = False
+            break
         fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
         fork.advance(TRIAL_MS)
         again = _asked(fork, (*asked.health, *asked.goals), trial.name)

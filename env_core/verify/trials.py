@@ -18,10 +18,13 @@ WORKLOADS = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A named trial; `act` may raise nothing: what the API refuses it leaves undone."""
+    """A named trial; `act` may raise nothing: what the API refuses it leaves undone.
+
+    What it returns went wrong while it went on; nothing or "" when all was well.
+    """
 
     name: str
-    act: Callable[[Cluster], None]
+    act: Callable[[Cluster], str | None]
 
 
 class Owner(NamedTuple):
