@@ -1,24 +1,27 @@
 """The TRL glue with the real trainer: a tiny random model, a real server, two steps. Needs the trainer's environment."""
 
-import os
-
 import pytest
-
-pytest.importorskip("trl", reason="the trainer's environment is not installed: make train-venv")
-os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
-
-import torch
-from datasets import Dataset
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
-from trl import GRPOConfig, GRPOTrainer
 
 from training.replicas import Replicas
 from training.rollouts import Action, Settings
 from training.sampling import TransformersPolicy
 from training.trl_rollouts import episode_reward, rollout_func
 
-COMMANDS = ["kubectl get pods", "kubectl delete pod a", "kubectl fix", "kubectl boom"]
+trl = pytest.importorskip("trl", reason="the trainer's environment is not installed: make train-venv")
+import torch  # noqa: E402 - only where the one above is
+import transformers  # noqa: E402
+from datasets import Dataset  # noqa: E402
+from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: E402
+
+# The libraries warn of their own future.
+pytestmark = pytest.mark.filterwarnings("default")
+
+COMMANDS = [
+    "kubectl -n tron get pods",
+    "kubectl -n tron rollout restart deployment nginx",
+    "kubectl -n tron scale deployment nginx --replicas=2",
+    "kubectl frobnicate",
+]
 WORDS = ["<pad>", "<end>", "<unk>", "reply", "page", *(f"c{index}" for index in range(len(COMMANDS)))]
 
 
@@ -42,11 +45,11 @@ def trainer_for(replicas, tmp_path, **given):
     torch.manual_seed(0)
     words = Tokenizer(models.WordLevel({word: index for index, word in enumerate(WORDS)}, unk_token="<unk>"))
     words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer = PreTrainedTokenizerFast(
+    tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=words, eos_token="<end>", pad_token="<pad>", unk_token="<unk>", padding_side="left"
     )
-    model = Qwen3ForCausalLM(
-        Qwen3Config(
+    model = transformers.Qwen3ForCausalLM(
+        transformers.Qwen3Config(
             vocab_size=len(WORDS),
             hidden_size=16,
             intermediate_size=32,
@@ -60,20 +63,16 @@ def trainer_for(replicas, tmp_path, **given):
         )
     )
     rows = [
-        {
-            "prompt": [
-                {"role": "user", "content": "", "task": {"suite": "tron", "task": "easy", "seed": seed}}
-            ]
-        }
+        {"prompt": [{"role": "user", "content": "", "task": {"suite": "tron", "task": "easy", "seed": seed}}]}
         for seed in range(8)
     ]
-    return GRPOTrainer(
+    return trl.GRPOTrainer(
         model=model,
         processing_class=tokenizer,
         train_dataset=Dataset.from_list(rows),
         reward_funcs=[episode_reward],
         rollout_func=rollout_func(Words(), replicas, Settings(turns_max=4, turn_tokens_max=2)),
-        args=GRPOConfig(
+        args=trl.GRPOConfig(
             output_dir=str(tmp_path),
             use_cpu=True,
             bf16=False,
@@ -85,7 +84,7 @@ def trainer_for(replicas, tmp_path, **given):
             logging_steps=1,
             report_to="none",
             save_strategy="no",
-            gradient_checkpointing=False,
+            activation_checkpointing=False,
             disable_tqdm=True,
             **given,
         ),
@@ -94,19 +93,18 @@ def trainer_for(replicas, tmp_path, **given):
 
 @pytest.fixture(scope="module")
 def replicas():
-    from tests.server.children import running
-
-    with running("tests.server.toy") as url:
-        yield Replicas.at([url])
+    with Replicas.started(1) as started:
+        yield started
 
 
-def test_two_steps_of_grpo_learn_from_scored_rows_only(replicas, tmp_path):
+def test_two_steps_of_grpo_move_the_model(replicas, tmp_path):
     trainer = trainer_for(replicas, tmp_path)
     before = [value.detach().clone() for value in trainer.model.parameters()]
     trainer.train()
     logged = [line for line in trainer.state.log_history if "reward" in line]
     assert len(logged) == 2
-    assert 0 < logged[0]["env/unscorable_frac"] < 1
+    assert logged[0]["env/unscorable_frac"] == 0
+    assert logged[0]["reward"] < 0
     assert logged[0]["env/failures"] == 0
     assert logged[0]["reward"] == pytest.approx(logged[0]["episode/return"], abs=1e-5)
     after = list(trainer.model.parameters())
