@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Final
 
 from env_core.apiserver.store import Store, WatchEvent
@@ -27,6 +27,7 @@ from env_core.programs import (
     traefik,
 )
 from env_core.programs._cpu import stretched_ms
+from env_core.programs._disks import place_of
 from env_core.programs._http import PORT, VERSION
 from env_core.programs._images import is_musl
 from env_core.programs._runs import RunKey
@@ -358,6 +359,14 @@ class _Upstream:
         """Replace the container's memory."""
         container = self.run.container
         self._network._runtime.remember(container.pod_uid, container.name, state)
+
+    def stored(self, path: str) -> Mapping[str, str]:
+        """Return what a directory keeps on disk."""
+        return self._network._runtime.disks.read(place_of(self.run.container, path))
+
+    def store(self, path: str, rows: Mapping[str, str]) -> None:
+        """Replace what a directory keeps on disk."""
+        self._network._runtime.disks.write(place_of(self.run.container, path), rows)
 
     def has_peer(self, address: str) -> bool:
         """Whether a pod or node has the address."""

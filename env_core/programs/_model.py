@@ -21,6 +21,20 @@ RESET = "reset"
 EMPTY = "empty-reply"
 
 
+class Mount(NamedTuple):
+    """A volume, or a directory of one, that a container may write to."""
+
+    volume: str
+    """What tells it from all other volumes, whichever claim leads to it."""
+    claim: str = ""
+    """namespace/name of the claim that leads to it; "" for a volume without one."""
+    below: str = ""
+    """The directory of the volume that is mounted; "" for all of it."""
+
+
+_NO_MOUNTS: Final[Mapping[str, Mount]] = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
     """A container as its program sees it: immutable for one run."""
@@ -43,6 +57,8 @@ class Container:
     restarts: int
     user: int = 0
     is_root_read_only: bool = False
+    mounts: Mapping[str, Mount] = field(default_factory=lambda: _NO_MOUNTS)
+    """Volumes for data by mount path."""
 
 
 class Line(NamedTuple):
@@ -196,6 +212,15 @@ class Upstream(Protocol):
 
     def remember(self, state: dict[str, str]) -> None:
         """Replace the container's memory."""
+
+    def stored(self, path: str) -> Mapping[str, str]:
+        """Return what a directory of the container keeps on disk, by name; not to be changed.
+
+        On a volume it outlasts the container, else it goes with it.
+        """
+
+    def store(self, path: str, rows: Mapping[str, str]) -> None:
+        """Replace what a directory of the container keeps on disk."""
 
     def has_peer(self, address: str) -> bool:
         """Whether the host at an address is still there; the connections of one that is gone are closed."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from env_core.programs._disks import Disks
 from env_core.programs._model import Container, Launch, Line
 from env_core.sim.state import State
 
@@ -90,20 +91,29 @@ class _Log(NamedTuple):
 
 
 class Runtime:
-    """The container runtimes of all nodes: runs by container, pods by address, logs by run."""
+    """The container runtimes of all nodes: runs by container, pods by address, logs by run, disks."""
 
-    __slots__ = ("_addresses", "_logs", "_memory", "runs")
+    __slots__ = ("_addresses", "_logs", "_memory", "disks", "runs")
 
     def __init__(self, state: State) -> None:
         self.runs = state.table("runtime/runs")
         self._addresses = state.table("runtime/addresses")
         self._logs = state.table("runtime/logs")
         self._memory = state.table("runtime/memory")
+        self.disks = Disks(state)
 
     def run(self, pod_uid: str, container: str) -> Run | None:
         """Return the newest run of a container, running or ended."""
         found: Run | None = self.runs.get(RunKey(pod_uid, container))
         return found
+
+    def begin(self, run: Run) -> None:
+        """Record a new run: memory and layer of the one before are gone."""
+        before = self.run(run.container.pod_uid, run.container.name)
+        if before is not None and before.container.restarts != run.container.restarts:
+            self.disks.drop_layer(before.container)
+        self.put(run)
+        self.remember(run.container.pod_uid, run.container.name, {})
 
     def put(self, run: Run) -> None:
         """Record a run, new or changed."""
@@ -130,6 +140,8 @@ class Runtime:
             run: Run | None = self.runs.pop(key)
             self._memory.pop(key)
             if run is not None:
+                self.disks.drop_layer(run.container)
+                self.disks.drop_scratch(run.container)
                 for restarts in range(run.container.restarts + 1):
                     self._logs.pop(LogKey(pod_uid, name, restarts))
 

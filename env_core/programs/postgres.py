@@ -1,14 +1,15 @@
-"""Postgres: one server that knows who is connected, checks passwords and takes every statement for a good one.
+"""Postgres: one server that knows who is connected, checks passwords, and keeps its tables in its data directory.
 
-What it does not do: keep data, or read a password from an initialised volume; the environment of the run counts.
+What it does not do: read a password from an initialised volume; the environment of the run counts.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from env_core.programs import _postgres_wire
+from env_core.programs import _postgres_data, _postgres_wire
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import moment
@@ -44,6 +45,13 @@ _BINARIES: Final = (
     _ENTRYPOINT,
 )
 _PORT: Final = 5432
+_DATA: Final = "/var/lib/postgresql/data"
+_INITIALISED: Final = "PostgreSQL Database directory appears to contain a database; Skipping initialization"
+_INIT: Final = (
+    'The files belonging to this database system will be owned by user "postgres".',
+    "This user must also own the server process.",
+)
+"""Source: tests/golden/programs/postgres (initdb); docker-library/postgres docker-entrypoint.sh."""
 _CONNECTIONS_MAX: Final = 100
 _PEER: Final = "pool "
 
@@ -57,11 +65,11 @@ def _tags(*suffixes: str) -> tuple[str, ...]:
 IMAGES: Final = (
     Image(
         repository="postgres", tags=("alpine", *_tags("-alpine")), size_bytes=112_310_402, entrypoint=(_ENTRYPOINT,),
-        command=("postgres",), env={"PGDATA": "/var/lib/postgresql/data"}, binaries=_BINARIES, base="alpine",
+        command=("postgres",), env={"PGDATA": _DATA}, binaries=_BINARIES, base="alpine",
     ),
     Image(
         repository="postgres", tags=("latest", *_tags("", "-bookworm")), size_bytes=157_900_118, entrypoint=(_ENTRYPOINT,),
-        command=("postgres",), env={"PGDATA": "/var/lib/postgresql/data"}, binaries=_BINARIES, base="debian",
+        command=("postgres",), env={"PGDATA": _DATA}, binaries=_BINARIES, base="debian",
     ),
 )  # fmt: skip
 
@@ -141,7 +149,31 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
         if detail:
             lines.append(Line(upstream.now_ms, f"{stamp} [{_pid(request)}] DETAIL:  {detail}", "stderr"))
         return Served(reply=Reply(body=f"FATAL:  {problem}", latency_ms=4), log=tuple(lines), cpu_ms=1)
-    return Served(reply=Reply(body="ok", latency_ms=2), cpu_ms=1, memory_bytes=1 << 20)
+    directory = data_directory(container)
+    told = _postgres_data.run(query.statement, upstream.stored(directory))
+    if told is not None and told.rows is not None:
+        upstream.store(directory, told.rows)
+    return Served(reply=Reply(body=told.text if told else "ok", latency_ms=2), cpu_ms=1, memory_bytes=1 << 20)
+
+
+def data_directory(container: Container) -> str:
+    """Return where a server keeps its data."""
+    return container.env.get("PGDATA") or _DATA
+
+
+def _begun(container: Container, launch: Launch, upstream: Upstream) -> Launch:
+    """Return a server's start by what its data directory holds: the image's entry point fills an empty one."""
+    if not launch.listeners:
+        return launch
+    directory = data_directory(container)
+    kept = upstream.stored(directory)
+    if kept:
+        told: tuple[str, ...] = ("", _INITIALISED, "")
+    else:
+        upstream.store(directory, {"PG_VERSION": version_of(container.image).partition(".")[0]})
+        told = (*_INIT, "", "PostgreSQL init process complete; ready for start up.", "")
+    at_ms = launch.log[0].at_ms
+    return replace(launch, log=(*(Line(at_ms, text) for text in told), *launch.log))
 
 
 def _pid(request: Request) -> int:
@@ -198,5 +230,6 @@ PROGRAM = Program(
     runs=lambda _container: True,
     launch=_launch,
     serve=_serve,
+    starts=_begun,
     source="https://github.com/docker-library/postgres; tests/golden/programs/postgres, public-knowledge",
 )

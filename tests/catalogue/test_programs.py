@@ -39,9 +39,16 @@ class Alone:
 
     def __init__(self):
         self.memory = {}
+        self.disk = {}
 
     def request(self, host, port, request):
         return Reply(failure="refused", latency_ms=1)
+
+    def stored(self, path):
+        return self.disk.get(path, {})
+
+    def store(self, path, rows):
+        self.disk[path] = dict(rows)
 
     def state(self):
         return dict(self.memory)
