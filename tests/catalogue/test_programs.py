@@ -44,6 +44,9 @@ class Alone:
     def request(self, host, port, request):
         return Reply(failure="refused", latency_ms=1)
 
+    def free_bytes(self, path):
+        return None
+
     def stored(self, path):
         return self.disk.get(path, {})
 

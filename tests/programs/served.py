@@ -88,6 +88,9 @@ class Served(RecordedCluster):
             return Reply(failure=EMPTY, latency_ms=1, detail="foreign")
         return reply
 
+    def free_bytes(self, path: str) -> int | None:
+        return None
+
     def stored(self, path: str) -> dict[str, str]:
         return self.disk.get(path, {})
 

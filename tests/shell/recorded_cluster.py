@@ -78,6 +78,9 @@ class _Upstream:
     def request(self, host: str, port: int, request: Request) -> Reply:
         return Reply(failure=REFUSED)
 
+    def free_bytes(self, path: str) -> int | None:
+        return None
+
     def stored(self, path: str) -> dict[str, str]:
         return self.disk.get(path, {})
 
