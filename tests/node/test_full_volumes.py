@@ -68,10 +68,11 @@ def test_a_server_ends_when_its_volume_is_full_and_cannot_start_again(shop):
     keep(cluster, place, "64GB")
     cluster.advance(25 * MINUTE_MS)
     assert is_ready(cluster, place)
-    cluster.advance(10 * MINUTE_MS)
+    assert cluster.advance_until(lambda: not is_ready(cluster, place), 10 * MINUTE_MS)
+    assert "PANIC:  could not write to file" in log_of(cluster, place, 0)
+    cluster.advance(5 * MINUTE_MS)
     assert not is_ready(cluster, place)
     assert pytest.approx(20 * GIB, rel=0.001) == used(cluster, place)
-    assert "PANIC:  could not write to file" in log_of(cluster, place, 0)
     again = log_of(cluster, place, pod_of(cluster, place)["status"]["containerStatuses"][0]["restartCount"])
     assert 'FATAL:  could not write lock file "postmaster.pid": No space left on device' in again
 
