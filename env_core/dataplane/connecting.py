@@ -328,18 +328,17 @@ class Connector:
 def source_of(pod: Object) -> Source | None:
     """Return the place of a pod, None while it has no address."""
     address = (pod.get("status") or {}).get("podIP", "")
-    if not address:
-        return None
+    return source_at(pod, address) if address else None
+
+
+def source_at(pod: Object, address: str) -> Source:
+    """Return the place of a pod whose address its status may not tell yet."""
     metadata, spec = pod["metadata"], pod["spec"]
     return Source(
-        namespace=metadata["namespace"],
-        pod=metadata["name"],
-        ip=address,
-        dns_policy=spec.get("dnsPolicy", "ClusterFirst"),
-        labels=metadata.get("labels") or {},
-        uid=metadata["uid"],
+        namespace=metadata["namespace"], pod=metadata["name"], ip=address, uid=metadata["uid"],
+        dns_policy=spec.get("dnsPolicy", "ClusterFirst"), labels=metadata.get("labels") or {},
         is_host_network=bool(spec.get("hostNetwork")),
-    )
+    )  # fmt: skip
 
 
 def _peer(pod: Object) -> Peer:

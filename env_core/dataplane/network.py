@@ -8,7 +8,8 @@ from typing import Final
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.dataplane._model import Connection, Source
 from env_core.dataplane.connecting import ARP_TIMEOUT_MS, CONNECT_TIMEOUT_MS
-from env_core.dataplane.ingress import Route
+from env_core.dataplane.crowds import Crowds
+from env_core.dataplane.ingress import Route, without_hops
 from env_core.dataplane.resolving import Resolver
 from env_core.dataplane.services import ServicePort
 from env_core.dataplane.serving import Usage, Usages, programs
@@ -28,7 +29,6 @@ from env_core.programs import (
     Runtime,
     traefik,
 )
-from env_core.programs._cpu import stretched_ms
 from env_core.programs._disks import Place, Space
 from env_core.programs._http import PORT, VERSION
 from env_core.programs._runs import RunKey
@@ -45,7 +45,7 @@ _DEPTH_MAX: Final = 12
 class Network(Resolver):
     """Answers at once: latency is in the replies, and only tables change."""
 
-    __slots__ = ("_depth", "_usages", "telemetry")
+    __slots__ = ("_depth", "_usages", "crowds", "telemetry")
 
     def __init__(
         self, *, store: Store, runtime: Runtime, loop: EventLoop, state: State, streams: Streams
@@ -53,6 +53,7 @@ class Network(Resolver):
         del streams  # connections take turns, so that they use no chance
         super().__init__(store=store, runtime=runtime, loop=loop, state=state)
         self._usages = Usages(state.table("network/usage"))
+        self.crowds = Crowds(state, loop)
         self._depth = 0
         self.telemetry: Callable[[str, str], tuple[int, str, str]] = _unmonitored
         """Answers what a monitoring system's HTTP API is asked (path, form): status, body, content type."""
@@ -62,10 +63,15 @@ class Network(Resolver):
         if event.type == "DELETED" and event.ref.resource == "pods":
             for container in event.object["spec"]["containers"]:
                 self._usages.forget(event.object["metadata"]["uid"], container["name"])
+                self.crowds.forget(event.object["metadata"]["uid"], container["name"])
                 self._loaded.pop(RunKey(event.object["metadata"]["uid"], container["name"]))
 
     def handle(self, key: Hashable) -> None:
-        """Do what an agenda entry says; the network asks for none."""
+        """Do what an agenda entry says: ("visit", name) lets users come."""
+        assert isinstance(key, tuple)
+        visit = self.crowds.due(key[1])
+        if visit is not None:
+            self.request_ingress(visit.request, users=visit.users)
 
     def usage(self, run: Run) -> Usage:
         """Return what a container's requests have used."""
@@ -171,10 +177,17 @@ class Network(Resolver):
         pod = self._store.get("pods", where[0], where[1])
         return self.exchange(self._listener(pod, pod_ip, port, source_ip), request, now_ms)
 
-    def request_ingress(self, request: Request) -> Reply:
-        """Send an HTTP request from outside through the ingress controller; `request.host` is the Host header."""
+    def request_ingress(self, request: Request, *, users: int = 1) -> Reply:
+        """Send an HTTP request from outside through the ingress controller; `request.host` is the Host header.
+
+        With several `users` it stands for as many that come at once: the reply is that of the last one.
+        """
         self._refresh()
-        return self.exchange(self._connect_ingress(), request, self._loop.now_ms)
+        self.crowds.users = users
+        try:
+            return self.exchange(self._connect_ingress(), request, self._loop.now_ms)
+        finally:
+            self.crowds.users = 1
 
     def _serve(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         run = connection.run
@@ -187,13 +200,14 @@ class Network(Resolver):
             return Reply(failure=EMPTY, latency_ms=1, detail=f"read {connection.address}")
         container = self.started_as(run)
         upstream = Upstream(self, run, connection.pod, at_ms)
+        users = self.crowds.users
         if (
             run.program == "traefik"
             and request.protocol == "http"
             and traefik.routes_ingresses(container, connection.port)
         ):
             reply = self._through_ingress(upstream, request, connection.source_ip)
-            self._usages.add(run, at_ms, -1 if reply.failure else reply.status, 1, 0)
+            self._usages.add(run, at_ms, -1 if reply.failure else reply.status, users, 0, times=users)
             return _within(reply, request.timeout_ms, connection.address)
         inner = Request(
             method=request.method, path=request.path, host=request.host,
@@ -202,14 +216,14 @@ class Network(Resolver):
         )  # fmt: skip
         served = program.serve(container, inner, upstream)
         reply = served.reply
-        used_bytes = run.resting_bytes(at_ms) + served.memory_bytes
+        memory_bytes, kept_bytes = served.memory_bytes * users, served.kept_bytes * users
         limit = container.memory_limit_bytes
-        if limit is not None and served.memory_bytes and used_bytes > limit:
-            self._usages.add(run, at_ms, -1, served.cpu_ms, served.memory_bytes)
+        if limit is not None and memory_bytes and run.resting_bytes(at_ms) + memory_bytes > limit:
+            self._usages.add(run, at_ms, -1, served.cpu_ms * users, memory_bytes, times=users)
             self._kill(run)
             return Reply(failure=EMPTY, latency_ms=reply.latency_ms, detail=f"read {connection.address}")
         status = -1 if reply.failure else reply.status
-        self._usages.add(run, at_ms, status, served.cpu_ms, served.memory_bytes, served.kept_bytes)
+        self._usages.add(run, at_ms, status, served.cpu_ms * users, memory_bytes, kept_bytes, times=users)
         if served.kept_bytes:
             self._fill(run)
         if served.log:
@@ -217,7 +231,7 @@ class Network(Resolver):
         if served.ends is not None:
             self._runtime.end(run, at_ms + reply.latency_ms, served.ends, "Error")
             self._loop.wake(at_ms + reply.latency_ms, "kubelet", ("run", container.pod_uid, container.name))
-        extra_ms = stretched_ms(served.cpu_ms, container.cpu_limit_millis) if served.cpu_ms else 0
+        extra_ms = self.crowds.takes_ms(run, at_ms, served.cpu_ms, is_done=True) if served.cpu_ms else 0
         if extra_ms or (reply.failure and not reply.detail):
             reply = Reply(
                 status=reply.status, headers=reply.headers, body=reply.body, failure=reply.failure,
@@ -282,7 +296,7 @@ class Network(Resolver):
         if not reply.failure:
             return Reply(
                 status=reply.status,
-                headers=_without_hops(reply.headers),
+                headers=without_hops(reply.headers),
                 body=reply.body,
                 latency_ms=reply.latency_ms + 1,
             )
@@ -310,10 +324,3 @@ def _within(reply: Reply, timeout_ms: int, address: str) -> Reply:
     if timeout_ms and reply.latency_ms > timeout_ms:
         return Reply(failure=TIMEOUT, latency_ms=timeout_ms, detail=f"read {address}")
     return reply
-
-
-_HOPS: Final = frozenset({"Connection", "connection", "Keep-Alive", "Transfer-Encoding"})
-
-
-def _without_hops(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    return tuple(pair for pair in headers if pair[0] not in _HOPS and pair[0] != VERSION)

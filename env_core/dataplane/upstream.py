@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from env_core.dataplane._model import Source
+from env_core.dataplane.connecting import source_at
 from env_core.programs import UNREACHABLE, Reply, Request, Run
 from env_core.programs._disks import place_of
 from env_core.programs._images import is_musl
@@ -31,7 +32,7 @@ class Upstream:
     def source(self) -> Source | None:
         """Return the container's place."""
         if self._source is None and self._pod is not None:
-            self._source = self._network._source_at(self._pod) or _source_of(
+            self._source = self._network._source_at(self._pod) or source_at(
                 self._pod, self.run.container.pod_ip
             )
         return self._source
@@ -101,16 +102,10 @@ class Upstream:
         network = self._network
         return network._runtime.pod_at(address) is not None or address in network._nodes
 
+    def takes_ms(self, cpu_ms: int) -> int:
+        """Return how long work takes as things are."""
+        return self._network.crowds.takes_ms(self.run, self.now_ms, cpu_ms)
+
     def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
         """Ask what monitors the cluster."""
         return self._network.telemetry(path, form)
-
-
-def _source_of(pod: Object, address: str) -> Source:
-    """Return the place of a pod whose address its status does not tell yet."""
-    metadata, spec = pod["metadata"], pod["spec"]
-    return Source(
-        namespace=metadata["namespace"], pod=metadata["name"], ip=address, uid=metadata["uid"],
-        dns_policy=spec.get("dnsPolicy", "ClusterFirst"), labels=metadata.get("labels") or {},
-        is_host_network=bool(spec.get("hostNetwork")),
-    )  # fmt: skip

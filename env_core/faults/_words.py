@@ -137,7 +137,7 @@ def _pods(view: View, case: Case) -> list[Object]:
 
 
 def rolled_out(case: Case) -> Check:
-    """The workload's newest revision runs with all of its replicas, and no fewer than it had."""
+    """The workload's newest revision, and no older one, runs with all of its replicas, and no fewer than it had."""
 
     def fails(view: View) -> str:
         owner = owner_of(view, case)
@@ -148,6 +148,8 @@ def rolled_out(case: Case) -> Check:
         for field in ("updatedReplicas", "readyReplicas"):
             if status.get(field, 0) < max(wanted, 1):
                 return f"{case.name} has {field} {status.get(field, 0)} of {wanted}"
+        if status.get("replicas", 0) > status["updatedReplicas"]:
+            return f"{case.name} still has pods of an older revision"
         return ""
 
     return Check(f"{case.name} is rolled out", fails)

@@ -238,6 +238,9 @@ class Upstream(Protocol):
     def has_peer(self, address: str) -> bool:
         """Whether the host at an address is still there; the connections of one that is gone are closed."""
 
+    def takes_ms(self, cpu_ms: int) -> int:
+        """Return how long the container needs for so much CPU time, under its limit and beside what else it is asked for."""
+
     def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
         """Ask what monitors the cluster; return status, body and content type."""
 

@@ -201,6 +201,9 @@ def tags(product: Product) -> Tags:
 
 TIMEOUT_VARIABLE: Final = "UPSTREAM_TIMEOUT_MS"
 RETRIES_VARIABLE: Final = "UPSTREAM_RETRIES"
+MIGRATE_VARIABLE: Final = "MIGRATE_ON_START"
+"""Whether a server migrates its data before it listens; else somebody must have run its command `migrate`."""
+MIGRATE: Final = "migrate"
 CACHE_FILL_S: Final = 60
 
 
@@ -214,6 +217,7 @@ def common(product: Product) -> tuple[Variable, ...]:
         Variable(name="READINESS_DEPENDENCIES", kind=FLAG, default="false"),
         Variable(name="LIVENESS_DEPENDENCIES", kind=FLAG, default="false"),
         Variable(name="SHUTDOWN_DELAY_MS", kind=NUMBER, default="0"),
+        Variable(name=MIGRATE_VARIABLE, kind=FLAG, default="true"),
     ]
     for protocol, prefix in product.stores:
         found.append(Variable(name=f"{prefix}_HOST"))

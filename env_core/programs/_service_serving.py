@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from env_core.programs import _postgres_wire, _redis_session
 from env_core.programs import _service_logs as logs
-from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import header_date
 from env_core.programs._model import Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._service_errors import Failed, text
@@ -118,7 +117,7 @@ def _answer(
 ) -> Served:  # fmt: skip
     cpu_ms = endpoint.cpu_ms if endpoint is not None else 1
     body = json.dumps(fields, separators=(",", ":"))
-    spent_ms = took_ms + stretched_ms(cpu_ms, container.cpu_limit_millis)
+    spent_ms = took_ms + upstream.takes_ms(cpu_ms)
     at_ms = upstream.now_ms + spent_ms
     log = (*lines, logs.request(product, request, status, len(body), spent_ms, at_ms))
     reply = Reply(

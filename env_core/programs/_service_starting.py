@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -16,8 +17,11 @@ from env_core.programs._service_model import (
     FLAG,
     GO,
     JAVA,
+    MIGRATE,
+    MIGRATE_VARIABLE,
     NODE,
     NUMBER,
+    POSTGRES,
     PYTHON,
     URL,
     Product,
@@ -55,9 +59,9 @@ def is_valid(variable: Variable, value: str) -> bool:
     return variable.kind != URL or _URL.fullmatch(value) is not None
 
 
-def is_on(env: Mapping[str, str], name: str) -> bool:
+def is_on(env: Mapping[str, str], name: str, default: str = "false") -> bool:
     """Whether a FLAG is set to true."""
-    return env.get(name, "false") in _TRUE
+    return (env.get(name) or default) in _TRUE
 
 
 def number(env: Mapping[str, str], name: str, default: int) -> int:
@@ -83,7 +87,7 @@ def launch(product: Product, release: Release, container: Container, argv: tuple
         lines, code = problem
         return _ended(tuple(Line(boot_ms, line, "stderr") for line in lines), boot_ms, code)
     rest = words[len(command(product)) - 1 :]
-    task = product.tasks.get(rest[0]) if rest else None
+    task = _task(product, release, rest[0]) if rest else None
     wrong = _configuration(product, release, container, task, container.started_ms + boot_ms)
     if wrong:
         return _ended(tuple(Line(boot_ms, line, "stderr") for line in wrong), boot_ms, 1)
@@ -102,6 +106,25 @@ def _arguments(product: Product, argv: tuple[str, ...]) -> tuple[str, ...] | Non
     return argv[1:]
 
 
+def _task(product: Product, release: Release, word: str) -> Task | None:
+    """Return what the binary does for a word: one of its tasks, or the migration that it would do at its start."""
+    if word != MIGRATE:
+        return product.tasks.get(word)
+    needed = tuple(
+        f"{prefix}_{name}"
+        for protocol, prefix in product.stores
+        for name in (("HOST", "USER", "PASSWORD", "NAME") if protocol == POSTGRES else ("HOST",))
+    )
+    if not release.extra_start_ms:
+        return Task(log=("schema is up to date",), took_ms=300, required=needed)
+    name = "schema migration 0042_backfill_totals"
+    return Task(log=(f"{name}: running", f"{name}: done"), took_ms=release.extra_start_ms, required=needed)
+
+
+def _words_of(product: Product) -> tuple[str, ...]:
+    return ("serve", MIGRATE, *product.tasks)
+
+
 def _usage(
     product: Product, argv: tuple[str, ...], words: tuple[str, ...]
 ) -> tuple[tuple[str, ...], int] | None:
@@ -114,16 +137,12 @@ def _usage(
         if words and words[0].startswith("-"):
             flag = words[0].lstrip("-").partition("=")[0]
             return (f"flag provided but not defined: -{flag}", f"Usage of {argv[0]}:"), 2
-        if words and words[0] not in ("serve", *product.tasks):
+        if words and words[0] not in _words_of(product):
             return (f"{argv[0]}: unknown command {words[0]!r}".replace("'", '"'),), 2
         return None
     if words[: len(own)] == own:
         rest = words[len(own) :]
-        return (
-            ((f"unknown command: {rest[0]}",), 2)
-            if rest and rest[0] not in ("serve", *product.tasks)
-            else None
-        )
+        return ((f"unknown command: {rest[0]}",), 2) if rest and rest[0] not in _words_of(product) else None
     if product.language == JAVA:
         path = words[words.index("-jar") + 1] if "-jar" in words[:-1] else ""
         if path and path != own[-1]:
@@ -190,6 +209,8 @@ def _run_task(product: Product, task: Task, container: Container, boot_ms: int) 
 def _serve(product: Product, release: Release, container: Container, boot_ms: int) -> Launch:
     env = container.env
     port = number(env, "PORT", product.port)
+    if not is_on(env, MIGRATE_VARIABLE, "true"):
+        release = replace(release, extra_start_ms=0)
     start_ms = (
         product.start_ms
         + stretched_ms(product.start_cpu_ms, container.cpu_limit_millis)

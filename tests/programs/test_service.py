@@ -6,6 +6,7 @@ from env_core.apiserver.request import STRATEGIC_PATCH
 from env_core.observability.metrics import usage_of
 from env_core.programs import Request, service
 from env_core.programs._service_model import GO, JAVA, NODE, PYTHON, tags
+from env_core.programs._service_starting import command
 from env_core.scenarios.apps import base
 
 BY_LANGUAGE = {GO: "catalogue", NODE: "gateway", PYTHON: "payment", JAVA: "checkout"}
@@ -116,6 +117,25 @@ def test_a_release_that_migrates_is_killed_by_its_liveness_probe_unless_that_wai
     if role != "checkout":  # it has a startup probe already
         assert not status_of(cluster, workload)["ready"]
         assert status_of(cluster, workload)["restartCount"] >= 2
+
+
+@every_language
+def test_a_migration_can_run_before_the_server_which_then_starts_as_fast_as_ever(role):
+    world = base("shop", 0)
+    cluster, workload = released(role, world.workloads[role].slow_tags[0])
+    product = service.product_of(workload.image)
+    image = workload.image.rpartition(":")[0] + ":" + workload.slow_tags[0]
+    own = pod_of(cluster, workload)["spec"]["containers"][0]
+    first = {"name": "first", "image": image, "command": [*command(product), "migrate"]}
+    first |= {key: own[key] for key in ("env", "envFrom") if own.get(key)}
+    env = [{"name": "MIGRATE_ON_START", "value": "false"}]
+    change(cluster, workload, {"env": env}, initContainers=[first])
+    cluster.advance(45_000)
+    assert pod_of(cluster, workload)["status"]["initContainerStatuses"][0]["state"].keys() == {"running"}
+    cluster.advance(30_000)
+    assert status_of(cluster, workload)["ready"]
+    assert status_of(cluster, workload)["restartCount"] == 0
+    assert not any("igrat" in line or "upgrade" in line for line in log_of(cluster, workload))
 
 
 def test_a_hung_process_is_restarted_by_its_liveness_probe_and_not_without_one():
