@@ -24,6 +24,8 @@ from env_core.programs._disks import Place, place_of, scratch_of
 from env_core.programs._model import Mount
 from env_core.world import Object
 
+WATCHED: Final = ATTACHMENTS
+"""What kubelets look at for the sake of pods that wait for a volume."""
 _NOTHING: Final[Mapping[str, Mount]] = {}
 _REPORTED_MS: Final = 1_900
 """From an attachment to the node's status that tells the kubelet of it (csi-attach-ok)."""

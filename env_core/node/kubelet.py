@@ -231,7 +231,7 @@ class Kubelets:
             self._on_pod(event)
         elif resource in _SOURCES:
             self._on_source(event)
-        elif resource == disks.ATTACHMENTS:
+        elif resource == disks.WATCHED:
             disks.wake_waiting(self._host, event.object)
         elif resource == "nodes" and event.old is not None:
             node = self._host.node(event.ref.name)
