@@ -17,7 +17,6 @@ from env_core.verify.scope import Allowed
 _SLIPS: Final = ("{}3.21", "{}-rc1", "v{}", "{}-slim", "{}.1")
 _LATER_MAJORS: Final = ("17", "18", "17.7", "18.1")
 _WAITS_S: Final = (100, 240, 600)
-_TRIES_S: Final = (60, 180)
 
 
 def _slipped(stream: Stream, _base: Base, place: Workload) -> Params:
@@ -25,7 +24,6 @@ def _slipped(stream: Stream, _base: Base, place: Workload) -> Params:
     return {
         "image": f"{repository}:{stream.choice(_SLIPS).format(tag)}",
         "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
-        "tried_s": str(stream.choice(_TRIES_S) + stream.below(30)),
     }
 
 
@@ -42,12 +40,6 @@ def _upgraded(stream: Stream, _base: Base, place: Workload) -> Params:
 def _release(case: Case, cluster: Cluster) -> None:
     patch_container(cluster, case.place, {"image": case.params["image"]})
     cluster.advance(int(case.params["wait_s"]) * 1_000)
-
-
-def _release_and_correct(case: Case, cluster: Cluster) -> None:
-    _release(case, cluster)
-    patch_container(cluster, case.place, {"image": case.place.image})
-    cluster.advance(int(case.params["tried_s"]) * 1_000)
 
 
 def _image(case: Case, image: str) -> str:
@@ -150,41 +142,6 @@ FAMILY = Family(
             decoys=(*_TEMPLATE_ONLY, *_LOST),
             diagnosis=lambda case: _diagnosis(case, Mechanism.BAD_RELEASE),
             level=4,
-        ),
-        Fault(
-            id="left-behind",
-            sign=Sign.PODS,
-            places=stateful_databases,
-            params=_slipped,
-            inject=_release_and_correct,
-            symptoms=lambda case: (pods_wait(case, "ErrImagePull", "ImagePullBackOff"),),
-            evidence=lambda case: (
-                Evidence(
-                    command=f"kubectl -n {case.namespace} get pod {case.name}-0 -o yaml",
-                    shows=case.params["image"],
-                ),
-                Evidence(
-                    command=f"kubectl -n {case.namespace} get statefulset {case.name} -o yaml",
-                    shows=case.place.image,
-                ),
-            ),
-            repaired_when=_goals,
-            allowed=_allowed,
-            repairs=(
-                lambda case: (_delete_pod(case),),
-                lambda case: (
-                    f"kubectl -n {case.namespace} scale statefulset/{case.name} --replicas=0",
-                    f"kubectl -n {case.namespace} wait --for=delete pod/{case.name}-0 --timeout=60s",
-                    f"kubectl -n {case.namespace} scale statefulset/{case.name} --replicas=1",
-                ),
-            ),
-            decoys=(
-                *_LOST,
-                Decoy(script=lambda case: (_image(case, case.place.image),)),
-                Decoy(script=lambda case: (_image(case, "postgres:18-alpine"), _delete_pod(case))),
-            ),
-            diagnosis=lambda case: _diagnosis(case, Mechanism.ROLLOUT),
-            level=3,
         ),
     ),
 )

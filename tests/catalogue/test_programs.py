@@ -44,6 +44,9 @@ class Alone:
     def request(self, host, port, request):
         return Reply(failure="refused", latency_ms=1)
 
+    def takes_ms(self, cpu_ms):
+        return cpu_ms
+
     def free_bytes(self, path):
         return None
 
