@@ -48,6 +48,9 @@ class Host(Protocol):
     def is_running(self) -> bool:
         """Whether the process is there, so far as one can know."""
 
+    def said(self) -> str:
+        """Return the last lines of what it wrote, as far as is known."""
+
     def stop(self) -> None:
         """End the process. May be called more than once."""
 
@@ -64,6 +67,10 @@ class Elsewhere:
     def is_running(self) -> bool:
         """Return True: nobody here knows better."""
         return True
+
+    def said(self) -> str:
+        """Return nothing: its words are with its owners."""
+        return ""
 
     def stop(self) -> None:
         """Do nothing."""
@@ -236,10 +243,8 @@ class Replicas:
             for replica in self.members:
                 while not replica.is_healthy(self.token):
                     if not replica.host.is_running() or time.monotonic() > ends_at_s:
-                        said = replica.host.said() if isinstance(replica.host, Child) else ""
-                        raise ReplicaError(
-                            f"the server at {replica.url or 'its port'} did not start\n{said}".rstrip()
-                        )
+                        where, said = replica.url or "its port", replica.host.said()
+                        raise ReplicaError(f"the server at {where} did not start\n{said}".rstrip())
                     time.sleep(0.05)
         except BaseException:
             self.close()
@@ -307,7 +312,7 @@ class Replicas:
                 elif not replica.host.is_running() or time.monotonic() > replica.hopeless_at_s:
                     replica.hopeless_at_s = time.monotonic() + START_S_MAX
                     # A machine that is short of memory or processes may have some again the next time.
-                    with contextlib.suppress(OSError):
+                    with contextlib.suppress(OSError, ReplicaError):
                         replica.host.start()
 
 
