@@ -29,6 +29,18 @@ STOP_S_MAX = 10.0
 HANG_S_MAX = 30.0
 """A server of ours that runs and has not answered for this long is started again."""
 CHECK_S = 0.25
+_WATCHED = """
+import os, sys, threading
+
+def wait_for_the_end():
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+threading.Thread(target=wait_for_the_end, daemon=True).start()
+from server.app import main
+main()
+"""
+"""Serves until its standard input ends, as it does when whoever started it is gone, however it went."""
 _OWN = ("HOST", "PORT", "KUBEDRILL_JOURNAL")
 """Variables that replicas must not share with each other or with the trainer."""
 
@@ -100,10 +112,10 @@ class Child:
         port = self.url.rpartition(":")[2]
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [self._python, "-m", "server.app", "--host", self._host, "--port", port],
+            [self._python, "-c", _WATCHED, "--host", self._host, "--port", port],
             cwd=ROOT,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=self._log,
             stderr=self._log,
         )
@@ -136,14 +148,15 @@ class Child:
         log, self._log = self._log, None
         if log is not None:
             log.close()
-        if process is None or process.poll() is not None:
+        if process is None:
             return
-        process.terminate()
-        try:
-            process.wait(timeout=STOP_S_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        # Leaving the block closes the pipe and waits for the process.
+        with process:
+            process.terminate()
+            try:
+                process.wait(timeout=STOP_S_MAX)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 class Replica:
