@@ -15,7 +15,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lock tables docs bench serve baseline openenv-install openenv-check docker-build docker-smoke ci clean
+.PHONY: help run test check format lock tables docs bench baselines search serve baseline openenv-install openenv-check docker-build docker-smoke ci clean
 
 help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,12 @@ docs: $(VENV)/.developing  ## Write the generated pages of docs/ again.
 
 bench: $(VENV)/.developing  ## Measure against the budgets, beside a peer in the same run; writes bench.json.
 	$(PY) -m tests.bench --json bench.json
+
+baselines: $(VENV)/.developing  ## Measure simple policies on every fault of the repair suite; writes docs/baselines.json.
+	$(PY) -m tests.baselines --seeds 0-19
+
+search: $(VENV)/.developing  ## Search for cheats that the judge would accept (20,000 episodes).
+	$(PY) -m tests.exploits.search
 
 serve: $(VENV)/.installed  ## Serve on PORT (8000).
 	$(PY) -m server.app --port $(PORT)

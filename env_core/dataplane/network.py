@@ -188,7 +188,7 @@ class Network(Resolver):
             return Reply(failure=TIMEOUT, latency_ms=waited_ms, detail=f"read {connection.address}")
         if program is None:
             return Reply(failure=EMPTY, latency_ms=1, detail=f"read {connection.address}")
-        container = self.started_as(run)
+        container = run.container if program.rereads_files else self.started_as(run)
         upstream = _Upstream(self, run, connection.pod, at_ms)
         users = self.crowds.users
         if (

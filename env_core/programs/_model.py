@@ -261,4 +261,6 @@ class Program:
     """Command lines for `ps`, PID 1 first; the argv when None."""
     is_steady: Callable[[Container, Request], bool] = lambda _container, _request: False
     """Whether the answer to a request cannot change during the run (static files): probes need not repeat it."""
+    rereads_files: bool = False
+    """Whether it opens mounted files when it needs them, so that it sees them refreshed; else it goes on with what it has loaded."""
     source: str
