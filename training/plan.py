@@ -42,11 +42,13 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """Where and how episodes are played. The names below `urls` are those of `rollouts.Settings`."""
+    """Where and how episodes are played. The names below `options` are those of `rollouts.Settings`."""
 
     replicas: int = 2
     """Servers of this checkout to start; unused with `urls`."""
     urls: tuple[str, ...] = ()
+    cluster: bool = False
+    """Start the servers as actors of a Ray cluster, wherever it has room."""
     options: dict[str, Any] = field(default_factory=dict)
     turns_max: int = 12
     completion_tokens_max: int = 1_024
