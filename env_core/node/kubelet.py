@@ -32,6 +32,7 @@ from env_core.node import (
 from env_core.node._host import Host, Jitter, PodNetwork, next_phase_ms
 from env_core.node._records import IDLE, SYNCING, Free, PodRecord, Settings
 from env_core.node.images import Images
+from env_core.node.machines import Machines
 from env_core.programs import Run, Runtime
 from env_core.sim.state import State
 from env_core.world import Object, Output
@@ -53,7 +54,7 @@ class Kubelets:
     eviction manager looks; ("images", name) its images are collected.
     """
 
-    __slots__ = ("_host", "views")
+    __slots__ = ("_host", "machines", "views")
 
     def __init__(
         self,
@@ -76,6 +77,7 @@ class Kubelets:
             jitter=jitter,
         )
         self._host = host
+        self.machines = Machines(host)
         self.views: Mapping[str, Callable[[Object, int], Object]] = {
             "nodes": lambda node, now_ms: nodes.viewed_node(host, node, now_ms),
             nodes.LEASES: lambda lease, now_ms: nodes.viewed_lease(host, lease, now_ms),
