@@ -253,7 +253,7 @@ class Kubelets:
                 endings.gone(host, record, pod)
             return
         old = event.old
-        if old is not None and old["spec"].get("nodeName") and not _concerns(old, pod):
+        if old is not None and old["spec"].get("nodeName") and not arrivals.concerns(old, pod):
             return
         host.wake(host.now_ms + WATCH_DELAY_MS, "pod", event.ref.namespace, event.ref.name)
 
@@ -388,15 +388,3 @@ class Kubelets:
         """Open a session with a running container, which lasts; raises `StatusError` in the API server's words."""
         logs.running(self._host, pod, request)
         return True
-
-
-def _concerns(old: Object, new: Object) -> bool:
-    """Whether a pod's change is one that its kubelet acts on: spec, deletion, conditions of readiness gates."""
-    before, after = old["metadata"], new["metadata"]
-    if after.get("generation") != before.get("generation"):
-        return True
-    if after.get("deletionTimestamp") != before.get("deletionTimestamp"):
-        return True
-    if new["spec"] is not old["spec"] and new["spec"] != old["spec"]:
-        return True
-    return bool(new["spec"].get("readinessGates")) and old.get("status") != new.get("status")
