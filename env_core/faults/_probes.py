@@ -12,7 +12,7 @@ from env_core.faults._words import container_of, owner_of
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.verify.checks import Check
-from env_core.verify.trials import Owner, Trial, hang
+from env_core.verify.trials import Owner, Trial, hang, outage
 from env_core.verify.view import View
 from env_core.world import Object
 
@@ -117,6 +117,16 @@ def _patience(probe: Object) -> int:
 def hangs(case: Case, within_ms: int = HANG_MS) -> Trial:
     """Return the trial that the workload's processes hang: they must have been restarted in time."""
     return hang(Owner(case.place.resource, case.namespace, case.name), case.place.container, within_ms)
+
+
+def misses(case: Case, dependency: Workload) -> Trial:
+    """Return the trial that a dependency hangs for a while: the workload waits, unready, and is not restarted."""
+    place = case.place
+    return outage(
+        Owner(place.resource, place.namespace, place.name),
+        Owner(dependency.resource, dependency.namespace, dependency.name),
+        dependency.container,
+    )
 
 
 def is_left_alone(case: Case) -> Trial:

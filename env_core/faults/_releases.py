@@ -8,10 +8,17 @@ from typing import Any, Final
 from env_core.apiserver.request import STRATEGIC_PATCH
 from env_core.cluster import Cluster
 from env_core.faults._model import Case
-from env_core.scenarios._app import Workload
+from env_core.faults._words import container_of
+from env_core.objects.quantity import to_bytes
+from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import DELIVERY
 from env_core.verify.checks.entries import why_not_served
+from env_core.world import Objects
 
+_LEAK_BYTES_PER_S: Final = 72 << 10
+"""What a leaking release loses without any request, as its image does."""
+_HORIZON_S_MAX: Final = 1_500
+"""Where a leak needs longer, nobody would wait for the second kill."""
 _TRIES_MS: Final = 2_000
 """From one round of users' requests to the next."""
 
@@ -29,6 +36,31 @@ def patched(tag: str) -> str:
 def good_tags(place: Workload) -> tuple[str, ...]:
     """Return the releases that its owners stand for: the present one, those after it, and the one before."""
     return (place.tag, *place.later_tags, *place.earlier_tags[:1])
+
+
+def leak_horizon_s(base: Base, place: Workload) -> int:
+    """Return the seconds that a leak needs to fill a container of the workload; 0 where it has no limit."""
+    owner = base.cluster.store.get(place.resource, place.namespace, place.name)
+    assert owner is not None
+    limits = (container_of(owner, place.container).get("resources") or {}).get("limits") or {}
+    room = to_bytes(str(limits.get("memory", "0"))) - place.working_set_bytes
+    return max(room, 0) // _LEAK_BYTES_PER_S
+
+
+def can_leak(base: Base, place: Workload) -> bool:
+    """Whether a leaking release of the workload is killed while somebody still waits for it."""
+    return bool(place.leaking_tags) and 0 < leak_horizon_s(base, place) < _HORIZON_S_MAX
+
+
+def killed_for_memory(pods: Objects) -> str:
+    """Return the name of the first of the pods with a container that was killed for its memory, "" for none."""
+    for pod in pods:
+        for status in pod.get("status", {}).get("containerStatuses") or ():
+            for state in (status.get("lastState") or {}, status.get("state") or {}):
+                if (state.get("terminated") or {}).get("reason") == "OOMKilled":
+                    name: str = pod["metadata"]["name"]
+                    return name
+    return ""
 
 
 def roll_out(
