@@ -59,7 +59,8 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _seeds(text: str) -> range:
+def seed_range(text: str) -> range:
+    """Return the seeds that "7" or "0-9" means."""
     first, _, last = text.partition("-")
     if not first.isdecimal() or (last and not last.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a seed or a range such as 0-9")
@@ -91,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shows = commands.add_parser("show", help="show what is declared under a name")
     shows.add_argument("name")
     checks = commands.add_parser("check", help="play the repairs, the decoys and patience of every task")
-    checks.add_argument("--seeds", type=_seeds, default=range(3), help="a seed or a range (default: 0-2)")
+    checks.add_argument("--seeds", type=seed_range, default=range(3), help="a seed or a range (default: 0-2)")
     checks.add_argument("family", nargs="?", default="", help="a fault family's id: prove this one only")
     checks.add_argument(
         "--all", action="store_true", help="also the tasks that are not listed, and every fault family"

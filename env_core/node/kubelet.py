@@ -14,6 +14,7 @@ from env_core.node import (
     api,
     arrivals,
     containers,
+    disks,
     endings,
     eviction,
     hanging,
@@ -230,6 +231,8 @@ class Kubelets:
             self._on_pod(event)
         elif resource in _SOURCES:
             self._on_source(event)
+        elif resource == disks.WATCHED:
+            disks.wake_waiting(self._host, event.object)
         elif resource == "nodes" and event.old is not None:
             node = self._host.node(event.ref.name)
             is_cordoned = bool((event.object.get("spec") or {}).get("unschedulable"))
@@ -301,12 +304,12 @@ class Kubelets:
                     self._apply(record, pod, container["name"], change)
         elif what == "run":
             host.wake(next_phase_ms(node.relist_ms, host.now_ms), "sync", record.uid)
+        elif what == "disk":
+            disks.look(host, record, key[2])
         elif what == "files":
             self._refresh(record)
-        elif what == "hook":
-            pod = host.pod(record) or record.pod
-            if pod is not None:
-                host.event(record, pod, "Warning", "FailedPreStopHook", "PreStopHook failed", key[2])
+        elif what == "hook" and (ending := host.pod(record) or record.pod) is not None:
+            host.event(record, ending, "Warning", "FailedPreStopHook", "PreStopHook failed", key[2])
 
     def _pod_changed(self, namespace: str, name: str) -> None:
         host = self._host

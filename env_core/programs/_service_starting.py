@@ -14,6 +14,7 @@ from env_core.programs._http import slash_date
 from env_core.programs._model import Container, Exit, Launch, Line, Listener
 from env_core.programs._service_model import (
     CACHE_FILL_S,
+    FILE,
     FLAG,
     GO,
     JAVA,
@@ -29,6 +30,8 @@ from env_core.programs._service_model import (
     Task,
     Variable,
     common,
+    password_file_of,
+    password_of,
 )
 
 _BOOT_MS: Final = {GO: 15, PYTHON: 400, NODE: 250, JAVA: 600}
@@ -68,6 +71,17 @@ def number(env: Mapping[str, str], name: str, default: int) -> int:
     """Return the value of a NUMBER."""
     text = env.get(name, "")
     return int(text) if _NUMBER.fullmatch(text) else default
+
+
+def password(container: Container, prefix: str) -> str:
+    """Return the password of a store: from the file that is named for it, as it is now, else from the environment.
+
+    A line's end at the end of the file does not count. Source: `file_env` in the entry points of docker-library's images.
+    """
+    path = container.env.get(password_file_of(prefix), "")
+    if path:
+        return container.files.get(path, "").rstrip("\n")
+    return container.env.get(password_of(prefix), "")
 
 
 @lru_cache(maxsize=512)
@@ -178,8 +192,10 @@ def _configuration(
         if task is not None and variable.name not in task.required:
             continue
         if value is None or (value == "" and variable.default is None):
-            if variable.default is None:
+            if variable.default is None and not container.env.get(f"{variable.name}_FILE"):
                 return logs.missing(product, variable, at_ms)
+        elif value and variable.kind == FILE and value not in container.files:
+            return logs.unreadable(product, value, at_ms)
         elif value and not is_valid(variable, value):
             return logs.malformed(product, variable, value, at_ms)
     return ()
@@ -226,7 +242,7 @@ def _serve(product: Product, release: Release, container: Container, boot_ms: in
     leak = release.growth_bytes_per_s
     return Launch(
         listeners=(Listener(port=port, protocol="http", after_ms=ready_ms),),
-        log=logs.started(product, release, port, boot_ms, ready_ms, container.started_ms),
+        log=logs.started(product, release, env, port, boot_ms, ready_ms, container.started_ms),
         memory_bytes=used_bytes if leak else product.resting_bytes,
         growth_bytes_per_s=leak or cache_bytes // CACHE_FILL_S,
         growth_bytes_max=0 if leak else cache_bytes,

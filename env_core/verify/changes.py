@@ -157,8 +157,15 @@ def _list_paths(old: list[Any], new: list[Any], path: str) -> list[str]:
             else _paths(before[key], after[key], f"{path}[{key}]")
         )
     ]
+    if found or list(before) == list(after) or _is_free_of_order(path, after):
+        return found
     # The same items in another order: the order of containers or rules may matter.
-    return found or [path]
+    return [path]
+
+
+def _is_free_of_order(path: str, items: dict[str, Any]) -> bool:
+    """Whether the order of a list means nothing: that of variables, as long as none is built from others."""
+    return path.endswith(".env") and not any("$(" in (item.get("value") or "") for item in items.values())
 
 
 def _keyed(items: list[Any]) -> dict[str, Any] | None:
