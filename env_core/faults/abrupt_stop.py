@@ -5,19 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from env_core.apiserver.request import STRATEGIC_PATCH
-from env_core.cluster import Cluster
-from env_core.faults import _probes, _releases
+from env_core.faults import _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._words import behind_services, container_of, owner_of, rolled_out
 from env_core.scenarios._app import Base, Workload
-from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
-from env_core.sim.timefmt import rfc3339
 from env_core.verify.checks import Check
-from env_core.verify.load import under_traffic
-from env_core.verify.trials import Owner, Trial, roll
 from env_core.verify.view import View
 
 _DELAY: Final = "SHUTDOWN_DELAY_MS"
@@ -25,16 +19,12 @@ _NOTES: Final = ("pods stop faster", "simplify the pod template", "no hooks in d
 _WAITS_S: Final = (120, 400, 900)
 _GRACE_MAX_S: Final = 120
 """Longer, and every roll-out and drain waits for it."""
-_PART_MS: Final = 12_000
-"""In which one replica is replaced, with time to spare."""
-
-
-def _has_hook(base: Base, place: Workload) -> bool:
-    return bool(_probes.container_before(base, place).get("lifecycle")) and not place.claims
 
 
 def _places(base: Base) -> tuple[str, ...]:
-    return tuple(role for role in behind_services(base) if _has_hook(base, base.workloads[role]))
+    return tuple(
+        role for role in behind_services(base) if _releases.rolls_unnoticed(base, base.workloads[role])
+    )
 
 
 def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
@@ -42,38 +32,6 @@ def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
         "note": stream.choice(_NOTES),
         "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
     }
-
-
-def _inject(case: Case, cluster: Cluster) -> None:
-    """A colleague drops the hook, and rolls the workload out once more while users come."""
-    colleague, place = cluster.client(COLLEAGUE), case.place
-    container = {"name": place.container, "lifecycle": None}
-    change = {
-        "metadata": {"annotations": {"kubernetes.io/change-cause": case.params["note"]}},
-        "spec": {"template": {"spec": {"containers": [container]}}},
-    }
-    colleague.patch(place.resource, place.namespace, place.name, change, STRATEGIC_PATCH)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
-    stamp = {"kubectl.kubernetes.io/restartedAt": rfc3339(cluster.now_ms)}
-    patch = {"spec": {"template": {"metadata": {"annotations": stamp}}}}
-    colleague.patch(place.resource, place.namespace, place.name, patch)
-    _releases.users_come(case, cluster, 15)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
-
-
-def _rolled(case: Case) -> Trial:
-    """Return the trial that the workload is rolled out while users come."""
-    owner = Owner(case.place.resource, case.namespace, case.name)
-    return under_traffic(roll((owner,)), case.entries[:1], _PART_MS * (case.place.replicas + 1))
-
-
-def fails_while_rolled(case: Case) -> Check:
-    """When the workload is rolled out, some user is not served."""
-
-    def fails(view: View) -> str:
-        return "" if _rolled(case).act(view.fork()) else "every request is served while pods are replaced"
-
-    return Check("users notice roll-outs", fails)
 
 
 def stops_in_time(case: Case) -> Check:
@@ -103,13 +61,6 @@ def _sleeps(case: Case, seconds: int) -> str:
     return _patched(case, {"lifecycle": {"preStop": {"sleep": {"seconds": seconds}}}})
 
 
-def _undo_to_hook(case: Case) -> str:
-    owner = case.base.cluster.store.get(case.place.resource, case.namespace, case.name)
-    assert owner is not None
-    revision = owner["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
-    return f"{_releases.undo(case)} --to-revision={revision}"
-
-
 FAMILY = Family(
     id="NW-20",
     tier=1,
@@ -123,8 +74,8 @@ FAMILY = Family(
             level=4,
             places=_places,
             params=_params,
-            inject=_inject,
-            symptoms=lambda case: (fails_while_rolled(case),),
+            inject=lambda case, cluster: _releases.tidy_up(case, cluster, "lifecycle"),
+            symptoms=lambda case: (_releases.fails_while_rolled(case),),
             evidence=lambda case: (
                 Evidence(
                     command=f"kubectl -n {case.namespace} rollout history deployment/{case.name}",
@@ -132,7 +83,7 @@ FAMILY = Family(
                 ),
             ),
             repaired_when=lambda case: (stops_in_time(case), rolled_out(case)),
-            trials=lambda case: (_rolled(case),),
+            trials=lambda case: (_releases.rolled_under_traffic(case),),
             allowed=lambda case: (
                 case.allow(case.container("lifecycle")),
                 case.allow(case.container(f"env[{_DELAY}]")),
@@ -142,7 +93,7 @@ FAMILY = Family(
             repairs=(
                 lambda case: (_sleeps(case, 5),),
                 lambda case: (_patched(case, {"env": [{"name": _DELAY, "value": "8000"}]}),),
-                lambda case: (_undo_to_hook(case),),
+                lambda case: (_releases.undo_to_healthy(case),),
                 lambda case: (
                     _patched(
                         case,
@@ -174,7 +125,10 @@ FAMILY = Family(
                 Decoy(script=lambda case: (_releases.undo(case),)),
             ),
             diagnosis=lambda case: Diagnosis(
-                kind="Deployment", namespace=case.namespace, name=case.name, mechanism=Mechanism.MISSING_CONFIG
+                kind="Deployment",
+                namespace=case.namespace,
+                name=case.name,
+                mechanism=Mechanism.MISSING_CONFIG,
             ),
         ),
     ),

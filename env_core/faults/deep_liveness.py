@@ -16,7 +16,6 @@ from env_core.programs._service_starting import is_on
 from env_core.scenarios._app import UPSTREAM, Base, Need, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
-from env_core.sim.timefmt import rfc3339
 from env_core.verify.checks import Check
 from env_core.verify.view import View
 
@@ -90,11 +89,9 @@ def _suffer(case: Case, cluster: Cluster) -> None:
 
 
 def _inject_setting(case: Case, cluster: Cluster) -> None:
-    colleague = cluster.client(COLLEAGUE)
-    colleague.patch("configmaps", case.namespace, _map_of(case), {"data": {_LIVENESS: "true"}})
-    stamp = {"kubectl.kubernetes.io/restartedAt": rfc3339(cluster.now_ms)}
-    patch = {"spec": {"template": {"metadata": {"annotations": stamp}}}}
-    colleague.patch(case.place.resource, case.namespace, case.name, patch)
+    data = {"data": {_LIVENESS: "true"}}
+    cluster.client(COLLEAGUE).patch("configmaps", case.namespace, _map_of(case), data)
+    _releases.restart(case, cluster)
     _suffer(case, cluster)
 
 
