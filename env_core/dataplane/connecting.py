@@ -77,7 +77,7 @@ class Connector:
         self._runtime = runtime
         self._loop = loop
         self._policies = Policies(store)
-        self._services = Services(store, state.table("network/turns"))
+        self._services = Services(store, state.table("network/turns"), state.table("network/late"))
         self._routes = Routes(store)
         self._names = Names(store, state.table("network/outside"))
         self._rejected = state.table("network/rejected")
