@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 from training import models, rollouts
+from training.cluster import cluster_replicas
 from training.dialect import ChatDialect
 from training.plan import Plan, load, parser, say
 from training.policies import ModelPolicy
@@ -78,7 +79,11 @@ def settings_for(plan: Plan) -> rollouts.Settings:
 def replicas_for(plan: Plan) -> Replicas:
     """Return the plan's servers; those of this checkout are started, and end with the block that uses them."""
     environment = plan.environment
-    return Replicas.at(environment.urls) if environment.urls else Replicas.started(environment.replicas)
+    if environment.urls:
+        return Replicas.at(environment.urls)
+    if environment.cluster:
+        return cluster_replicas(environment.replicas, address=environment.cluster)
+    return Replicas.started(environment.replicas)
 
 
 def held_out(plan: Plan) -> list[Incident]:

@@ -109,7 +109,9 @@ def _matches(found: re.Match[str], table: _Table, row: tuple[str, ...]) -> bool:
     key = found["key"]
     if key is None:
         return True
-    return key.lower() in table.columns and row[table.columns.index(key.lower())] == _literals(found["value"])[0]
+    return (
+        key.lower() in table.columns and row[table.columns.index(key.lower())] == _literals(found["value"])[0]
+    )
 
 
 def _delete(found: re.Match[str], kept: Mapping[str, str]) -> Told | None:
