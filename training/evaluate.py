@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from training import models, rollouts
+from training.cluster import cluster_replicas
 from training.dialect import ChatDialect
 from training.plan import Plan, load, parser, say
 from training.policies import ModelPolicy
@@ -63,9 +64,7 @@ def replicas_for(plan: Plan) -> Replicas:
     if environment.urls:
         return Replicas.at(environment.urls)
     if environment.cluster:
-        from training.cluster import cluster_replicas
-
-        return cluster_replicas(environment.replicas)
+        return cluster_replicas(environment.replicas, address=environment.cluster)
     return Replicas.started(environment.replicas)
 
 
