@@ -67,7 +67,9 @@ def requests_what_it_uses(case: Case) -> Check:
     return Check(f"{case.name} requests what it uses", fails)
 
 
-def _set(case: Case, resources: dict[str, dict[str, str]]) -> str:
+def set_resources(case: Case) -> str:
+    """Return the command line that gives the container the resources it had."""
+    resources = _resources(case)
     words = " ".join(
         f"--{section}=" + ",".join(f"{name}={amount}" for name, amount in sorted(amounts.items()))
         for section, amounts in sorted(resources.items())
@@ -112,7 +114,7 @@ FAMILY = Family(
             repaired_when=lambda case: (requests_what_it_uses(case), rolled_out(case)),
             allowed=lambda case: (case.allow(case.container("resources")),),
             repairs=(
-                lambda case: (_set(case, _resources(case)),),
+                lambda case: (set_resources(case),),
                 lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
             ),
             decoys=(
