@@ -202,9 +202,7 @@ class _Row:
         elif self.result.turns >= self._settings.turns_max:
             self._end("steps")
         else:
-            said = views.shortened(
-                views.VIEWS[self._settings.view](observation), self._settings.output_chars_max
-            )
+            said = views.said(observation, self._settings.view, self._settings.output_chars_max)
             reply = self._dialect.reply_ids(observation.model_copy(update={"output": said}))
             # A result that is broken off would leave a context that no engine makes; rather none at all.
             if len(reply) < self.room:

@@ -1,4 +1,4 @@
-"""The rollouts as TRL's GRPOTrainer takes them, and its model as a policy. TRL 1.16; torch is imported where it is used.
+"""The rollouts as TRL's GRPOTrainer takes them (TRL 1.16).
 
 GRPOTrainer(rollout_func=rollout_func(dialect, replicas, settings), reward_funcs=[episode_reward], ...)
 """
@@ -9,73 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from training.replicas import Replicas
-from training.rollouts import Dialect, EpisodeRequest, Policy, Settings, Turn, run
-
-
-class TrainerPolicy:
-    """The model of a trainer, sampled by its vLLM engine if it has one, else by transformers."""
-
-    def __init__(self, trainer: Any) -> None:
-        self._trainer = trainer
-
-    def generate(self, contexts: list[list[int]], max_new_tokens: int) -> list[Turn]:
-        """Return one turn for each context."""
-        if self._trainer.use_vllm:
-            return self._by_vllm(contexts, max_new_tokens)
-        return self._by_transformers(contexts, max_new_tokens)
-
-    def _by_vllm(self, contexts: list[list[int]], max_new_tokens: int) -> list[Turn]:
-        # Its budget is the trainer's max_completion_length for every turn, so what is beyond ours is cut off here.
-        _, sampled, logprobs, _ = self._trainer.vllm_generation.generate(
-            prompts=contexts, images=None, num_generations=1
-        )
-        turns = []
-        for token_ids, scores in zip(sampled, logprobs, strict=True):
-            kept = list(token_ids[:max_new_tokens])
-            is_cut = not kept or kept[-1] not in self._trainer.eos_token_ids
-            turns.append(Turn(kept, [float(score[0]) for score in scores[:max_new_tokens]], is_cut))
-        return turns
-
-    def _by_transformers(self, contexts: list[list[int]], max_new_tokens: int) -> list[Turn]:
-        import torch
-        from trl.models import unwrap_model_for_generation
-
-        trainer = self._trainer
-        device, ends = trainer.accelerator.device, list(trainer.eos_token_ids)
-        if device.type == "cuda":
-            # The current device is a thread's own, and this is not the thread that the trainer runs in.
-            torch.cuda.set_device(device)
-        pad, width = trainer._tokenizer.pad_token_id, max(map(len, contexts))
-        ids = torch.tensor([[pad] * (width - len(ids)) + ids for ids in contexts], device=device)
-        attended = torch.tensor(
-            [[0] * (width - len(ids)) + [1] * len(ids) for ids in contexts], device=device
-        )
-        with (
-            torch.no_grad(),
-            unwrap_model_for_generation(trainer.model_wrapped, trainer.accelerator) as model,
-        ):
-            out = model.generate(
-                input_ids=ids,
-                attention_mask=attended,
-                do_sample=True,
-                temperature=trainer.temperature,
-                top_k=0,
-                top_p=1.0,
-                max_new_tokens=max_new_tokens,
-                pad_token_id=pad,
-                eos_token_id=ends,
-                return_dict_in_generate=True,
-                output_scores=True,
-                disable_compile=True,
-            )
-        new = out.sequences[:, width:]
-        scores = torch.stack(out.scores, 1).log_softmax(-1).gather(-1, new.unsqueeze(-1)).squeeze(-1)
-        turns = []
-        for row, logprobs in zip(new.tolist(), scores.tolist(), strict=True):
-            length = next((index + 1 for index, token in enumerate(row) if token in ends), 0)
-            kept = length or len(row)
-            turns.append(Turn(row[:kept], logprobs[:kept], is_cut=not length))
-        return turns
+from training.rollouts import Dialect, EpisodeRequest, Policy, Settings, run
+from training.sampling import policy_of
 
 
 def rollout_func(
@@ -91,7 +26,7 @@ def rollout_func(
 
     def rollout(prompts: list[Any], trainer: Any) -> dict[str, Any]:
         requests = [request_in(prompt) for prompt in prompts]
-        sampler = policy or TrainerPolicy(trainer)
+        sampler = policy or policy_of(trainer)
         batch = run(requests, sampler, dialect, replicas, settings)
         filler = [dialect.eos]
         return {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
 from kubedrill.models import KubeObservation
 
+# What a command prints may hold any text; it must not begin or end a turn.
+_MARKS: Final = re.compile(r"(<)(\||/?tool_|/?think)")
 _CUT: Final = "\n[cut]\n"
 
 
@@ -33,6 +36,11 @@ def status(observation: KubeObservation) -> str:
 
 
 VIEWS: Final[dict[str, Callable[[KubeObservation], str]]] = {"output": output, "status": status}
+
+
+def said(observation: KubeObservation, view: str, chars_max: int) -> str:
+    """Return what an agent reads of the observation, in at most so many characters and without the marks of chat templates."""
+    return shortened(_MARKS.sub(r"\1 \2", VIEWS[view](observation)), chars_max)
 
 
 def shortened(text: str, chars_max: int) -> str:

@@ -24,13 +24,13 @@ def _begin(task: Task, seed: int, options: ResetOptions) -> RepairIncident:
 
 def _reference(task: Task, seed: int) -> tuple[tuple[str, ...], ...]:
     incident = prepared(task, seed, ResetOptions())
-    ending = submission_of(incident.variant.fault.diagnosis(incident.case))
+    ending = submission_of(incident.variant.fault.causes(incident.case))
     return tuple((*script(incident.case), ending) for script in incident.variant.fault.repairs)
 
 
 def _decoys(task: Task, seed: int) -> tuple[tuple[str, ...], ...]:
     incident = prepared(task, seed, ResetOptions())
-    return tuple((*decoy.script(incident.case), "submit") for decoy in incident.variant.fault.decoys)
+    return tuple((*decoy.script(incident.case), "submit") for decoy in incident.decoys())
 
 
 SUITE = Suite(
