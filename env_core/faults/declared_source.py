@@ -21,34 +21,35 @@ from env_core.verify.scope import Allowed
 from env_core.verify.trials import passes
 from env_core.verify.view import View
 
-_MAPS: Final = "configmaps"
+MAPS: Final = "configmaps"
 _WAITS_S: Final = (60, 200, 500)
 _RECONCILES: Final = 3
 _PATHS: Final = ("/ready", "/health/ready", "/status/ready")
 
 
-def _managed(base: Base) -> tuple[str, ...]:
+def managed(base: Base) -> tuple[str, ...]:
+    """Return the roles of workloads that a source brings back, and that users reach."""
     return tuple(role for role in base.managed if base.entries_through(role))
 
 
 def _with_failing(base: Base) -> tuple[str, ...]:
     return tuple(
-        role for role in _managed(base) if base.managed[role].failing_tags and base.managed[role].later_tags
+        role for role in managed(base) if base.managed[role].failing_tags and base.managed[role].later_tags
     )
 
 
 # The source
 
 
-def _place_of(place: Workload) -> tuple[str, str]:
+def source_of(place: Workload) -> tuple[str, str]:
     """Return the namespace and the name of a workload's source."""
     namespace, _, name = place.source.partition("/")
     return namespace, name
 
 
-def _key_and_text(case: Case) -> tuple[str, str]:
+def key_and_text(case: Case) -> tuple[str, str]:
     """Return the key and the manifests of the case's source as they were."""
-    found = case.base.cluster.store.get(_MAPS, *_place_of(case.place))
+    found = case.base.cluster.store.get(MAPS, *source_of(case.place))
     assert found is not None
     data: dict[str, str] = found["data"]
     return next((key, text) for key, text in sorted(data.items()) if f"name: {case.name}\n" in text)
@@ -58,19 +59,19 @@ def _image(case: Case, tag: str) -> str:
     return f"{case.place.image.rpartition(':')[0]}:{tag}"
 
 
-def _tagged(case: Case, tag: str) -> str:
+def tagged(case: Case, tag: str) -> str:
     """Return the manifests with another release."""
-    return _key_and_text(case)[1].replace(case.place.image, _image(case, tag))
+    return key_and_text(case)[1].replace(case.place.image, _image(case, tag))
 
 
 def _asking(case: Case, path: str) -> str:
     """Return the manifests with another readiness path."""
-    return _key_and_text(case)[1].replace(f"path: {case.place.ready_path},", f"path: {path},")
+    return key_and_text(case)[1].replace(f"path: {case.place.ready_path},", f"path: {path},")
 
 
 def _declare(case: Case, cluster: Cluster, text: str) -> None:
     """Let the pipeline bring a new revision of the source, and let a colleague mend the workload itself in vain."""
-    (namespace, name), (key, before) = _place_of(case.place), _key_and_text(case)
+    (namespace, name), (key, before) = source_of(case.place), key_and_text(case)
     pipeline = cluster.client(DELIVERY)
     kept = {
         "apiVersion": "v1",
@@ -78,8 +79,8 @@ def _declare(case: Case, cluster: Cluster, text: str) -> None:
         "metadata": {"name": f"{name}-previous", "namespace": namespace},
         "data": {key: before},
     }
-    pipeline.create(_MAPS, namespace, kept)
-    pipeline.patch(_MAPS, namespace, name, {"data": {key: text}})
+    pipeline.create(MAPS, namespace, kept)
+    pipeline.patch(MAPS, namespace, name, {"data": {key: text}})
     cluster.advance(INTERVAL_MS + int(case.params["before_s"]) * 1_000)
     _mend_live(case, cluster)
     cluster.advance(INTERVAL_MS + int(case.params["wait_s"]) * 1_000)
@@ -96,8 +97,8 @@ def _mend_live(case: Case, cluster: Cluster) -> None:
 
 def _write(case: Case, text: str) -> Script:
     """Return the command lines that change the source and wait until it is applied and rolled out."""
-    namespace, name = _place_of(case.place)
-    body = json.dumps({"data": {_key_and_text(case)[0]: text}})
+    namespace, name = source_of(case.place)
+    body = json.dumps({"data": {key_and_text(case)[0]: text}})
     return (
         f"kubectl -n {namespace} patch configmap {name} --type=merge -p '{body}'",
         f"sleep {INTERVAL_MS // 1_000 + 15}",
@@ -107,7 +108,7 @@ def _write(case: Case, text: str) -> Script:
 
 def _as_before(case: Case) -> Script:
     """Return the command lines that give the source what its previous revision has."""
-    namespace, name = _place_of(case.place)
+    namespace, name = source_of(case.place)
     return (
         f"kubectl -n {namespace} get configmap {name}-previous -o json | jq '{{data}}' > /tmp/previous.json",
         f"kubectl -n {namespace} patch configmap {name} --type=merge --patch-file=/tmp/previous.json",
@@ -121,8 +122,8 @@ def _good(case: Case) -> tuple[str, ...]:
 
 def declares_the_right(case: Case) -> Check:
     """The source declares what it did before, but for a good release and a readiness path that the program answers."""
-    namespace, name = _place_of(case.place)
-    key, before = _key_and_text(case)
+    namespace, name = source_of(case.place)
+    key, before = key_and_text(case)
     wanted = [
         declared(text.replace(f"path: {case.place.ready_path},", f"path: {path},"))
         for text in (before.replace(case.place.image, _image(case, tag)) for tag in _good(case))
@@ -130,7 +131,7 @@ def declares_the_right(case: Case) -> Check:
     ]
 
     def fails(view: View) -> str:
-        source = view.get(_MAPS, namespace, name)
+        source = view.get(MAPS, namespace, name)
         if source is None:
             return f"configmap {name} is gone"
         found = declared((source.get("data") or {}).get(key, ""))
@@ -166,17 +167,17 @@ def _by_hand(case: Case) -> Script:
 
 
 def _suspended(case: Case) -> Script:
-    namespace, name = _place_of(case.place)
+    namespace, name = source_of(case.place)
     return (f"kubectl -n {namespace} annotate configmap {name} {SUSPEND}=true", *_by_hand(case))
 
 
 def _switched_off(case: Case) -> Script:
-    namespace, _ = _place_of(case.place)
+    namespace, _ = source_of(case.place)
     return (f"kubectl -n {namespace} scale deployment {AGENT} --replicas=0", *_by_hand(case))
 
 
 def _source_deleted(case: Case) -> Script:
-    namespace, name = _place_of(case.place)
+    namespace, name = source_of(case.place)
     return (f"kubectl -n {namespace} delete configmap {name}", *_by_hand(case))
 
 
@@ -190,15 +191,15 @@ _DECOYS: Final = (
 
 
 def _diagnosis(case: Case) -> Diagnosis:
-    namespace, name = _place_of(case.place)
+    namespace, name = source_of(case.place)
     return Diagnosis(kind="ConfigMap", namespace=namespace, name=name, mechanism=Mechanism.CONTROLLER)
 
 
 def _allowed(case: Case) -> tuple[Allowed, ...]:
-    namespace, name = _place_of(case.place)
+    namespace, name = source_of(case.place)
     return (
-        case.allow(f"data.{_key_and_text(case)[0]}", resource=_MAPS, name=name, namespace=namespace),
-        case.allow(ADDED, resource=_MAPS, name=f"{name}-previous", namespace=namespace),
+        case.allow(f"data.{key_and_text(case)[0]}", resource=MAPS, name=name, namespace=namespace),
+        case.allow(ADDED, resource=MAPS, name=f"{name}-previous", namespace=namespace),
         case.allow(case.container("image")),
         case.allow(case.container("readinessProbe.httpGet.path")),
     )
@@ -220,7 +221,7 @@ def _waits(stream: Stream) -> dict[str, str]:
 
 
 def _evidence(case: Case) -> tuple[Evidence, ...]:
-    namespace, name = _place_of(case.place)
+    namespace, name = source_of(case.place)
     return (
         Evidence(command=f"kubectl -n {namespace} get configmap {name} -o yaml", shows=case.params["shown"]),
         Evidence(command=f"kubectl -n {namespace} get events", shows="brought to the declared state"),
@@ -240,16 +241,16 @@ FAMILY = Family(
             level=4,
             places=_with_failing,
             params=_release_params,
-            inject=lambda case, cluster: _declare(case, cluster, _tagged(case, case.params["shown"])),
+            inject=lambda case, cluster: _declare(case, cluster, tagged(case, case.params["shown"])),
             symptoms=lambda case: (some_fail(case.entries),),
             evidence=_evidence,
             repaired_when=lambda case: (declares_the_right(case), runs_image(case, *_good(case))),
             allowed=_allowed,
             trials=lambda _case: (passes(_RECONCILES * INTERVAL_MS),),
             repairs=(
-                lambda case: _write(case, _tagged(case, case.place.later_tags[0])),
+                lambda case: _write(case, tagged(case, case.place.later_tags[0])),
                 _as_before,
-                lambda case: _write(case, _key_and_text(case)[1]),
+                lambda case: _write(case, key_and_text(case)[1]),
             ),
             decoys=_DECOYS,
             diagnosis=_diagnosis,
@@ -258,7 +259,7 @@ FAMILY = Family(
             id="probe-declared",
             sign=Sign.RELEASE,
             level=3,
-            places=_managed,
+            places=managed,
             params=_probe_params,
             inject=lambda case, cluster: _declare(case, cluster, _asking(case, case.params["shown"])),
             symptoms=lambda case: (stands_still(case),),
@@ -267,7 +268,7 @@ FAMILY = Family(
             allowed=_allowed,
             trials=lambda _case: (passes(_RECONCILES * INTERVAL_MS),),
             repairs=(
-                lambda case: _write(case, _key_and_text(case)[1]),
+                lambda case: _write(case, key_and_text(case)[1]),
                 _as_before,
                 lambda case: _write(case, _asking(case, case.place.health_path)),
             ),

@@ -87,7 +87,8 @@ def _spoil(case: Case, cluster: Cluster) -> None:
 
 def _wrong_word(case: Case) -> str:
     before = _args(case.base, case.place)
-    return next(word for word in json.loads(case.params["args"]) if word not in before)
+    args: list[str] = json.loads(case.params["args"])
+    return next(word for word in args if word not in before)
 
 
 def _again(case: Case) -> str:

@@ -244,7 +244,7 @@ FAMILY = Family(
                 lambda case: (
                     f"kubectl -n {case.namespace} scale deployment {case.params['leftover']} --replicas=0",
                 ),
-                lambda case: (_without_surge(case),),
+                lambda case: (_without_surge(case), f"kubectl rollout status {case.target} --timeout=5m"),
             ),
             decoys=(
                 Decoy(script=lambda case: (f"kubectl rollout undo {case.target}",)),

@@ -217,7 +217,9 @@ def test_each_workload_of_a_way_in_is_load_bearing(app, number):
         if workload.source:
             # Else it would be brought back while nobody asks.
             space, name = workload.source.split("/")
-            cluster.client().patch("configmaps", space, name, {"metadata": {"annotations": {SUSPEND: "true"}}})
+            cluster.client().patch(
+                "configmaps", space, name, {"metadata": {"annotations": {SUSPEND: "true"}}}
+            )
         plural = workload.resource.partition(".")[0]
         cluster.client().patch(plural, workload.namespace, workload.name, {"spec": {"replicas": 0}})
         cluster.advance(90_000)
