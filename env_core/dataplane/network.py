@@ -7,12 +7,14 @@ from typing import Final
 
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.dataplane._model import Connection, Source
-from env_core.dataplane.connecting import ARP_TIMEOUT_MS, CONNECT_TIMEOUT_MS, source_at
+from env_core.dataplane.connecting import ARP_TIMEOUT_MS, CONNECT_TIMEOUT_MS
 from env_core.dataplane.crowds import Crowds
 from env_core.dataplane.ingress import Route, without_hops
 from env_core.dataplane.resolving import Resolver
 from env_core.dataplane.services import ServicePort
 from env_core.dataplane.serving import Usage, Usages, programs
+from env_core.dataplane.upstream import Upstream
+from env_core.objects.volume_claims import CLAIMS, size_bytes
 from env_core.programs import (
     EMPTY,
     RESET,
@@ -27,8 +29,8 @@ from env_core.programs import (
     Runtime,
     traefik,
 )
+from env_core.programs._disks import Place, Space
 from env_core.programs._http import PORT, VERSION
-from env_core.programs._images import is_musl
 from env_core.programs._runs import RunKey
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
@@ -119,8 +121,16 @@ class Network(Resolver):
         if program.starts is None or launch.create_error:
             return launch
         run = Run(container=container, container_id="", program=program.name, launch=launch)
-        upstream = _Upstream(self, run, pod, self._loop.now_ms)
+        upstream = Upstream(self, run, pod, self._loop.now_ms)
         return program.starts(container, launch, upstream)
+
+    def space(self, place: Place) -> Space | None:
+        """Return how full a volume is, None for one without a size."""
+        namespace, _, name = place.claim.partition("/")
+        size = size_bytes(self._store.get(CLAIMS, namespace, name)) if name else None
+        return (
+            None if size is None else Space(size, self._runtime.used_bytes(place.volume, self._loop.now_ms))
+        )
 
     def exchange(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         """Send a request over a connection (or tell why there is none)."""
@@ -188,8 +198,8 @@ class Network(Resolver):
             return Reply(failure=TIMEOUT, latency_ms=waited_ms, detail=f"read {connection.address}")
         if program is None:
             return Reply(failure=EMPTY, latency_ms=1, detail=f"read {connection.address}")
-        container = self.started_as(run)
-        upstream = _Upstream(self, run, connection.pod, at_ms)
+        container = run.container if program.rereads_files else self.started_as(run)
+        upstream = Upstream(self, run, connection.pod, at_ms)
         users = self.crowds.users
         if (
             run.program == "traefik"
@@ -248,7 +258,7 @@ class Network(Resolver):
         self._runtime.end(run, at_ms, 137, "OOMKilled")
         self._loop.wake(at_ms, "kubelet", ("run", run.container.pod_uid, run.container.name))
 
-    def _through_ingress(self, upstream: _Upstream, request: Request, client_ip: str) -> Reply:
+    def _through_ingress(self, upstream: Upstream, request: Request, client_ip: str) -> Reply:
         host = (request.headers.get("Host") or request.host).partition(":")[0]
         path = request.path.partition("?")[0]
         route = self._routes.find(host, path)
@@ -259,7 +269,7 @@ class Network(Resolver):
             return traefik.failed(upstream, 503, "no available server\n")
         return self._to_backend(upstream, request, route, client_ip)
 
-    def _to_backend(self, upstream: _Upstream, request: Request, route: Route, client_ip: str) -> Reply:
+    def _to_backend(self, upstream: Upstream, request: Request, route: Route, client_ip: str) -> Reply:
         port = ServicePort(
             route.namespace, route.service, 0, route.port_name, "TCP", has_affinity=False, affinity_ms=0
         )
@@ -303,88 +313,6 @@ class Network(Resolver):
         return Reply(
             status=answer.status, headers=answer.headers, body=answer.body, latency_ms=latency_ms + 1
         )
-
-
-class _Upstream:
-    """How a serving container reaches others."""
-
-    __slots__ = ("_network", "_pod", "_source", "elapsed_ms", "now_ms", "run")
-
-    def __init__(self, network: Network, run: Run, pod: Object | None, now_ms: int) -> None:
-        self._network = network
-        self._pod = pod
-        self._source: Source | None = None
-        self.run = run
-        self.now_ms = now_ms
-        self.elapsed_ms = 1
-
-    def source(self) -> Source | None:
-        """Return the container's place."""
-        if self._source is None and self._pod is not None:
-            self._source = self._network._source_at(self._pod) or source_at(
-                self._pod, self.run.container.pod_ip
-            )
-        return self._source
-
-    def request(self, host: str, port: int, request: Request) -> Reply:
-        """Send a request as the container."""
-        source = self.source()
-        if source is None:
-            return Reply(failure=UNREACHABLE, detail="connect")
-        tries = 1 if is_musl(self.run.container.image) else 2
-        reply = self._network._request(source, host, port, request, tries, self.now_ms + self.elapsed_ms)
-        self.elapsed_ms += reply.latency_ms
-        return reply
-
-    def resolve(self, host: str) -> Reply:
-        """Look a name up as the container."""
-        source = self.source()
-        if source is None:
-            return Reply(failure=UNREACHABLE, detail="dns")
-        found = self._network.resolve(source, host, tries=1 if is_musl(self.run.container.image) else 2)
-        self.elapsed_ms += found.latency_ms
-        return Reply(
-            failure=found.failure,
-            body=next(iter(found.addresses), ""),
-            latency_ms=found.latency_ms,
-            detail="dns",
-        )
-
-    def certificate(self, host: str, port: int) -> str:
-        """Return what a TLS server shows to the container."""
-        source = self.source()
-        address = self.resolve(host).body
-        if source is None or not address:
-            return ""
-        connection = self._network.connect(source, address, port)
-        if connection.run is None or connection.failure:
-            return ""
-        return next(
-            (each.certificate for each in connection.run.launch.listeners if each.port == connection.port), ""
-        )
-
-    def state(self) -> dict[str, str]:
-        """Return the container's memory."""
-        container = self.run.container
-        return self._network._runtime.memory(container.pod_uid, container.name)
-
-    def remember(self, state: dict[str, str]) -> None:
-        """Replace the container's memory."""
-        container = self.run.container
-        self._network._runtime.remember(container.pod_uid, container.name, state)
-
-    def has_peer(self, address: str) -> bool:
-        """Whether a pod or node has the address."""
-        network = self._network
-        return network._runtime.pod_at(address) is not None or address in network._nodes
-
-    def takes_ms(self, cpu_ms: int) -> int:
-        """Return how long work takes as things are."""
-        return self._network.crowds.takes_ms(self.run, self.now_ms, cpu_ms)
-
-    def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
-        """Ask what monitors the cluster."""
-        return self._network.telemetry(path, form)
 
 
 def _unmonitored(_path: str, _form: str) -> tuple[int, str, str]:

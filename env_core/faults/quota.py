@@ -17,8 +17,9 @@ from env_core.faults._admission import (
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
+from env_core.faults._resources import resources_of, set_resources
 from env_core.faults._words import container_of, deployments, owner_of, patch_container, runs_image
-from env_core.faults.oversized_request import requests_what_it_uses, set_resources
+from env_core.faults.oversized_request import requests_what_it_uses
 from env_core.objects.quantity import to_bytes, to_milli
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
@@ -283,7 +284,7 @@ FAMILY = Family(
             repaired_when=lambda case: (requests_what_it_uses(case), comes_to_roll_out(case)),
             allowed=lambda case: (case.allow(case.container("resources")),),
             repairs=(
-                lambda case: (set_resources(case),),
+                lambda case: (set_resources(case, resources_of(case.base, case.place)),),
                 lambda case: (f"kubectl rollout undo {case.target}",),
             ),
             decoys=(

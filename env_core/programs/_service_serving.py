@@ -29,7 +29,7 @@ from env_core.programs._service_model import (
     Product,
     Release,
 )
-from env_core.programs._service_starting import is_on, number
+from env_core.programs._service_starting import is_on, number, password
 
 _JSON: Final = {
     GO: "application/json", NODE: "application/json; charset=utf-8", PYTHON: "application/json", JAVA: "application/json",
@@ -232,8 +232,8 @@ def _failure(
 def _redis(container: Container, call: Call, _path: str, upstream: Upstream, timeout_ms: int) -> Outcome:
     env, prefix = container.env, call.variable
     host, port = env.get(f"{prefix}_HOST", ""), number(env, f"{prefix}_PORT", 6379)
-    password = env.get(f"{prefix}_PASSWORD", "")
-    body = _redis_session.encode("AUTH", password) if password else ""
+    secret = password(container, prefix)
+    body = _redis_session.encode("AUTH", secret) if secret else ""
     body += _redis_session.encode(*call.target.split(" "))
     asked = Request(method="", path="", host=host, body=body, protocol="redis", timeout_ms=timeout_ms)
     reply = upstream.request(host, port, asked)
@@ -248,7 +248,7 @@ def _postgres(container: Container, call: Call, _path: str, upstream: Upstream, 
     env, prefix = container.env, call.variable
     host, port = env.get(f"{prefix}_HOST", ""), number(env, f"{prefix}_PORT", 5432)
     query = _postgres_wire.Query(
-        user=env.get(f"{prefix}_USER", ""), password=env.get(f"{prefix}_PASSWORD", ""), database=env.get(f"{prefix}_NAME", ""),
+        user=env.get(f"{prefix}_USER", ""), password=password(container, prefix), database=env.get(f"{prefix}_NAME", ""),
         statement=call.target, pool=number(env, f"{prefix}_POOL_SIZE", 5),
     )  # fmt: skip
     asked = Request(

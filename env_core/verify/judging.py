@@ -14,6 +14,8 @@ from env_core.verify.view import View
 
 SETTLE_QUIET_MS = 5_000
 SETTLE_TIMEOUT_MS = 120_000
+STARTS_MS = 300_000
+"""How long processes that take their time to start or stop, one after the other, are waited for."""
 TRIAL_MS = 20_000
 """How long traffic runs after a trial before the checks are asked again."""
 
@@ -61,7 +63,7 @@ class Judgement:
 def judged(cluster: Cluster, asked: Examination, *, harm: Sequence[str] = ()) -> Judgement:
     """Return the verdict on `cluster` as it is now; nothing in it changes. `harm` says what cannot be made good."""
     fork = cluster.fork()
-    fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
+    _settle(fork)
     health = _asked(fork, asked.health, "now")
     bounds = _asked(fork, asked.bounds, "now")
     goals = _asked(fork, asked.goals, "now")
@@ -76,7 +78,7 @@ def judged(cluster: Cluster, asked: Examination, *, harm: Sequence[str] = ()) ->
             results.append(Result(trial.name, trial.name, why))
             is_standing = False
             break
-        fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
+        _settle(fork)
         fork.advance(TRIAL_MS)
         again = _asked(fork, (*asked.health, *asked.goals), trial.name)
         results += again
@@ -88,6 +90,35 @@ def judged(cluster: Cluster, asked: Examination, *, harm: Sequence[str] = ()) ->
     else:
         outcome = Outcome.WORKAROUND if serves else Outcome.NOT_REPAIRED
     return Judgement(outcome=outcome, results=tuple(results))
+
+
+def _settle(fork: Cluster) -> None:
+    """Let it come to rest; nothing is written while a process starts or stops, and yet it is not at rest."""
+    end_ms = fork.now_ms + STARTS_MS
+    while True:
+        was_changing = _is_changing(fork)
+        fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
+        if not (was_changing or _is_changing(fork)) or fork.now_ms >= end_ms:
+            return
+
+
+def _is_changing(fork: Cluster) -> bool:
+    """Whether some process has not yet opened all of its ports, prepares its pod for others, or is being stopped."""
+    for run in fork.runtime.runs.values():
+        container = run.container
+        if not run.is_running(fork.now_ms):
+            continue
+        if not all(run.listens_on(each.port, fork.now_ms) for each in run.launch.listeners):
+            return True
+        pod = fork.store.get("pods", container.namespace, container.pod)
+        if pod is None:
+            continue
+        first = pod["spec"].get("initContainers") or ()
+        if "deletionTimestamp" in pod["metadata"] or any(
+            each["name"] == container.name and not each.get("restartPolicy") for each in first
+        ):
+            return True
+    return False
 
 
 def _asked(fork: Cluster, checks: Sequence[Check], phase: str) -> list[Result]:

@@ -11,6 +11,7 @@ from env_core.apiserver.request import Options
 from env_core.cluster import Cluster
 from env_core.objects import selectors
 from env_core.sim.timefmt import rfc3339
+from env_core.world import Objects
 
 _SOON = Options(grace_period_seconds=1)
 WORKLOADS = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
@@ -40,13 +41,8 @@ def churn(owners: Sequence[Owner]) -> Trial:
 
     def act(cluster: Cluster) -> None:
         for owner in owners:
-            found = cluster.store.get(*owner)
-            if found is None or "selector" not in found["spec"]:
-                continue
-            selector = selectors.from_object(found["spec"]["selector"])
-            for pod in cluster.store.list("pods", owner.namespace):
-                if selector.matches(pod["metadata"].get("labels") or {}):
-                    _try(cluster, "delete", "pods", owner.namespace, pod["metadata"]["name"])
+            for pod in _pods_of(cluster, owner):
+                _try(cluster, "delete", "pods", owner.namespace, pod["metadata"]["name"])
 
     return Trial("churn", act)
 
@@ -82,6 +78,36 @@ def drain(node: str) -> Trial:
 def passes(duration_ms: int) -> Trial:
     """Return the trial that time passes: past the next trigger of what broke."""
     return Trial("time", lambda cluster: cluster.advance(duration_ms))
+
+
+def hang(owner: Owner, container: str, within_ms: int) -> Trial:
+    """Return the trial that a container's process hangs in every pod of a workload: kubelets must have restarted it in time."""
+
+    def act(cluster: Cluster) -> str:
+        for pod in _pods_of(cluster, owner):
+            run = cluster.runtime.run(pod["metadata"]["uid"], container)
+            if run is not None and run.is_running(cluster.now_ms):
+                cluster.kubelets.hang(owner.namespace, pod["metadata"]["name"], container)
+        cluster.advance(within_ms)
+        for pod in _pods_of(cluster, owner):
+            run = cluster.runtime.run(pod["metadata"]["uid"], container)
+            if run is not None and run.is_hung and run.is_running(cluster.now_ms):
+                return f"pod {pod['metadata']['name']} hangs, and nobody restarts it"
+        return ""
+
+    return Trial("hang", act)
+
+
+def _pods_of(cluster: Cluster, owner: Owner) -> Objects:
+    found = cluster.store.get(*owner)
+    if found is None or "selector" not in found["spec"]:
+        return []
+    selector = selectors.from_object(found["spec"]["selector"])
+    return [
+        pod
+        for pod in cluster.store.list("pods", owner.namespace)
+        if selector.matches(pod["metadata"].get("labels") or {})
+    ]
 
 
 def _try(cluster: Cluster, verb: str, resource: str, namespace: str, name: str, body: object = None) -> None:

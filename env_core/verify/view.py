@@ -5,7 +5,7 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.objects import selectors
 from env_core.objects.conditions import is_pod_ready
-from env_core.programs import UNREACHABLE, Reply, Request
+from env_core.programs import UNREACHABLE, Container, Reply, Request
 from env_core.world import Object, Objects
 
 MANAGED_BY_CONTROLLER = "endpointslice-controller.k8s.io"
@@ -110,7 +110,17 @@ class View:
         source = self._cluster.network.source_of_pod(metadata["namespace"], metadata["name"])
         return () if source is None else self._cluster.network.resolve(source, host).addresses
 
+    def process_of(self, pod: Object, container: str) -> Container | None:
+        """Return a running container as its program sees it, files and all; None when it does not run."""
+        run = self._cluster.runtime.run(pod["metadata"]["uid"], container)
+        return None if run is None or not run.is_running(self.now_ms) else run.container
+
     def env_of(self, pod: Object, container: str) -> dict[str, str]:
         """Return the environment of a running container; empty when it does not run."""
+        found = self.process_of(pod, container)
+        return {} if found is None else dict(found.env)
+
+    def listens_on(self, pod: Object, container: str, port: int) -> bool:
+        """Whether a running container has opened a port."""
         run = self._cluster.runtime.run(pod["metadata"]["uid"], container)
-        return {} if run is None or not run.is_running(self.now_ms) else dict(run.container.env)
+        return run is not None and run.is_running(self.now_ms) and run.listens_on(port, self.now_ms)

@@ -9,6 +9,7 @@ import pytest
 from env_core.suites import ResetOptions
 from env_core.suites.repair import SUITE, levels
 from env_core.suites.repair._case import prepared
+from server.tasks import split_tasks
 
 TRAINING = range(10_000, 10_400)
 EVALUATION = range(2_000, 2_400)
@@ -73,3 +74,10 @@ def test_about_one_incident_of_ten_is_a_control():
     drawn = [levels.drawn(level(number), seed) for number in (1, 2, 3) for seed in EVALUATION]
     share = sum(entry.variant.fault.is_control for entry in drawn) / len(drawn)
     assert 0.04 < share < 0.6
+
+
+def test_the_task_api_offers_each_split_its_own_seeds():
+    for name, split in (("train", "train"), ("eval", "dev"), ("test", "test")):
+        seeds = {entry["seed"] for entry in split_tasks(name) if entry["suite"] == SUITE.id}
+        assert seeds
+        assert seeds <= set(levels.SPLITS[split])

@@ -38,6 +38,7 @@ SUITE = Suite(
     version=1,
     summary="Seeded faults in several applications: find the cause and repair it so that it stays repaired.",
     tasks=levels.tasks(),
+    seeds={"train": levels.SPLITS["train"], "eval": levels.SPLITS["dev"], "test": levels.SPLITS["test"]},
     reward_range=(-10.0, 2.0),
     begin=_begin,
     reference=_reference,
