@@ -18,7 +18,7 @@ from env_core.verify.changes import ADDED
 from env_core.verify.checks import Check
 from env_core.verify.checks.entries import some_fail
 from env_core.verify.scope import Allowed
-from env_core.verify.trials import passes
+from env_core.verify.trials import Trial, passes
 from env_core.verify.view import View
 
 MAPS: Final = "configmaps"
@@ -69,7 +69,7 @@ def _asking(case: Case, path: str) -> str:
     return key_and_text(case)[1].replace(f"path: {case.place.ready_path},", f"path: {path},")
 
 
-def _declare(case: Case, cluster: Cluster, text: str) -> None:
+def declare(case: Case, cluster: Cluster, text: str) -> None:
     """Let the pipeline bring a new revision of the source, and let a colleague mend the workload itself in vain."""
     (namespace, name), (key, before) = source_of(case.place), key_and_text(case)
     pipeline = cluster.client(DELIVERY)
@@ -91,11 +91,11 @@ def _mend_live(case: Case, cluster: Cluster) -> None:
     assert owner is not None
     was = container_of(owner, case.place.container)
     fields = {"name": case.place.container, "image": was["image"], "readinessProbe": was["readinessProbe"]}
-    patch = {"spec": {"template": {"spec": {"containers": [fields]}}}}
+    patch = {"spec": {"replicas": case.place.replicas, "template": {"spec": {"containers": [fields]}}}}
     cluster.client(COLLEAGUE).patch(case.place.resource, case.namespace, case.name, patch, STRATEGIC_PATCH)
 
 
-def _write(case: Case, text: str) -> Script:
+def write_source(case: Case, text: str) -> Script:
     """Return the command lines that change the source and wait until it is applied and rolled out."""
     namespace, name = source_of(case.place)
     body = json.dumps({"data": {key_and_text(case)[0]: text}})
@@ -106,7 +106,7 @@ def _write(case: Case, text: str) -> Script:
     )
 
 
-def _as_before(case: Case) -> Script:
+def as_before(case: Case) -> Script:
     """Return the command lines that give the source what its previous revision has."""
     namespace, name = source_of(case.place)
     return (
@@ -140,6 +140,11 @@ def declares_the_right(case: Case) -> Check:
     return Check("the source declares the right", fails)
 
 
+def reconciled(_case: Case) -> tuple[Trial, ...]:
+    """Return the trial that the agent looks again, and again."""
+    return (passes(_RECONCILES * INTERVAL_MS),)
+
+
 def stands_still(case: Case) -> Check:
     """The newest revision of the workload is not rolled out."""
     out = rolled_out(case)
@@ -158,8 +163,8 @@ def _fields(case: Case) -> str:
     assert owner is not None
     was = container_of(owner, case.place.container)
     fields = {"name": case.place.container, "image": was["image"], "readinessProbe": was["readinessProbe"]}
-    body = json.dumps({"spec": {"template": {"spec": {"containers": [fields]}}}})
-    return f"kubectl -n {case.namespace} patch deployment {case.name} -p '{body}'"
+    spec = {"replicas": case.place.replicas, "template": {"spec": {"containers": [fields]}}}
+    return f"kubectl -n {case.namespace} patch deployment {case.name} -p '{json.dumps({'spec': spec})}'"
 
 
 def _by_hand(case: Case) -> Script:
@@ -181,46 +186,57 @@ def _source_deleted(case: Case) -> Script:
     return (f"kubectl -n {namespace} delete configmap {name}", *_by_hand(case))
 
 
-_DECOYS: Final = (
+REVERTED: Final = (
     Decoy(script=_by_hand),
     Decoy(script=lambda case: (f"kubectl rollout undo {case.target}",)),
     Decoy(script=_suspended),
     Decoy(script=_switched_off),
     Decoy(script=_source_deleted, is_harmful=True),
 )
+"""Repairs at the workload alone, or with whoever reverts them silenced."""
 
 
-def _diagnosis(case: Case) -> Diagnosis:
+def wrong_source(case: Case) -> Diagnosis:
+    """The source is wrong, and the agent that applies it reverts what is done elsewhere."""
     namespace, name = source_of(case.place)
     return Diagnosis(kind="ConfigMap", namespace=namespace, name=name, mechanism=Mechanism.CONTROLLER)
 
 
-def _allowed(case: Case) -> tuple[Allowed, ...]:
+def allowed_in_source(case: Case) -> tuple[Allowed, ...]:
+    """Return what may change of the source; its previous revision is there since the last change."""
     namespace, name = source_of(case.place)
     return (
         case.allow(f"data.{key_and_text(case)[0]}", resource=MAPS, name=name, namespace=namespace),
         case.allow(ADDED, resource=MAPS, name=f"{name}-previous", namespace=namespace),
+    )
+
+
+def _allowed(case: Case) -> tuple[Allowed, ...]:
+    return (
+        *allowed_in_source(case),
         case.allow(case.container("image")),
         case.allow(case.container("readinessProbe.httpGet.path")),
     )
 
 
 def _release_params(stream: Stream, _base: Base, place: Workload) -> Params:
-    return {"shown": stream.choice(place.failing_tags), **_waits(stream)}
+    return {"shown": stream.choice(place.failing_tags), **source_waits(stream)}
 
 
 def _probe_params(stream: Stream, _base: Base, _place: Workload) -> Params:
-    return {"shown": stream.choice(_PATHS), **_waits(stream)}
+    return {"shown": stream.choice(_PATHS), **source_waits(stream)}
 
 
-def _waits(stream: Stream) -> dict[str, str]:
+def source_waits(stream: Stream) -> dict[str, str]:
+    """Return how long the source has been wrong before a colleague tries in vain, and how long ago that was."""
     return {
         "before_s": str(stream.choice(_WAITS_S) + stream.below(60)),
         "wait_s": str(20 + stream.below(200)),
     }
 
 
-def _evidence(case: Case) -> tuple[Evidence, ...]:
+def source_shows(case: Case) -> tuple[Evidence, ...]:
+    """The source shows what was drawn as wrong, and the agent says that it reverts."""
     namespace, name = source_of(case.place)
     return (
         Evidence(command=f"kubectl -n {namespace} get configmap {name} -o yaml", shows=case.params["shown"]),
@@ -241,19 +257,19 @@ FAMILY = Family(
             level=4,
             places=_with_failing,
             params=_release_params,
-            inject=lambda case, cluster: _declare(case, cluster, tagged(case, case.params["shown"])),
+            inject=lambda case, cluster: declare(case, cluster, tagged(case, case.params["shown"])),
             symptoms=lambda case: (some_fail(case.entries),),
-            evidence=_evidence,
+            evidence=source_shows,
             repaired_when=lambda case: (declares_the_right(case), runs_image(case, *_good(case))),
             allowed=_allowed,
-            trials=lambda _case: (passes(_RECONCILES * INTERVAL_MS),),
+            trials=reconciled,
             repairs=(
-                lambda case: _write(case, tagged(case, case.place.later_tags[0])),
-                _as_before,
-                lambda case: _write(case, key_and_text(case)[1]),
+                lambda case: write_source(case, tagged(case, case.place.later_tags[0])),
+                as_before,
+                lambda case: write_source(case, key_and_text(case)[1]),
             ),
-            decoys=_DECOYS,
-            diagnosis=_diagnosis,
+            decoys=REVERTED,
+            diagnosis=wrong_source,
         ),
         Fault(
             id="probe-declared",
@@ -261,19 +277,19 @@ FAMILY = Family(
             level=3,
             places=managed,
             params=_probe_params,
-            inject=lambda case, cluster: _declare(case, cluster, _asking(case, case.params["shown"])),
+            inject=lambda case, cluster: declare(case, cluster, _asking(case, case.params["shown"])),
             symptoms=lambda case: (stands_still(case),),
-            evidence=_evidence,
+            evidence=source_shows,
             repaired_when=lambda case: (declares_the_right(case), rolled_out(case)),
             allowed=_allowed,
-            trials=lambda _case: (passes(_RECONCILES * INTERVAL_MS),),
+            trials=reconciled,
             repairs=(
-                lambda case: _write(case, key_and_text(case)[1]),
-                _as_before,
-                lambda case: _write(case, _asking(case, case.place.health_path)),
+                lambda case: write_source(case, key_and_text(case)[1]),
+                as_before,
+                lambda case: write_source(case, _asking(case, case.place.health_path)),
             ),
-            decoys=_DECOYS,
-            diagnosis=_diagnosis,
+            decoys=REVERTED,
+            diagnosis=wrong_source,
         ),
     ),
 )
