@@ -124,21 +124,13 @@ def other_volume(case: Case, volume: Object) -> str:
     return f"kubectl -n {case.namespace} patch {_target(case)} -p '{body}'"
 
 
-def move_claim(case: Case, cluster: Cluster, class_name: str, volume: str = "") -> None:
-    """Let a colleague move the workload to another disk: stop it, make its claim anew, start it again.
-
-    `volume` is the volume that the claim names, "" when it leaves that open.
-    """
+def move_claim(case: Case, cluster: Cluster, manifest: Object) -> None:
+    """Let a colleague move the workload to another disk: stop it, make its claim anew, start it again."""
     colleague = cluster.client(COLLEAGUE)
-    claim = original_claim(case.base, case.place)
-    name = claim["metadata"]["name"]
     _scale(case, cluster, 0)
     cluster.advance(50_000)
-    colleague.delete(CLAIMS, case.namespace, name)
+    colleague.delete(CLAIMS, case.namespace, case.place.claims[0])
     cluster.advance(8_000)
-    manifest = manifest_of(claim, class_name)
-    if volume:
-        manifest["spec"]["volumeName"] = volume
     colleague.create(CLAIMS, case.namespace, manifest)
     cluster.advance(4_000)
     _scale(case, cluster, case.place.replicas)

@@ -53,7 +53,9 @@ def _params(stream: Stream, base: Base, place: Workload) -> Params:
 
 
 def _inject(case: Case, cluster: Cluster) -> None:
-    move_claim(case, cluster, case.params["class"], case.params["volume"])
+    manifest = manifest_of(original_claim(case.base, case.place), case.params["class"])
+    manifest["spec"]["volumeName"] = case.params["volume"]
+    move_claim(case, cluster, manifest)
     cluster.advance(int(case.params["wait_s"]) * 1_000)
 
 
