@@ -26,7 +26,11 @@ def delete_pods(cluster, place):
 
 def with_volume(cluster, place, volume):
     """Let the Redis of a shop have another volume than its claim's."""
-    patch = {"spec": {"template": {"spec": {"volumes": [{"name": "data", "$retainKeys": ["name", *volume], **volume}]}}}}
+    patch = {
+        "spec": {
+            "template": {"spec": {"volumes": [{"name": "data", "$retainKeys": ["name", *volume], **volume}]}}
+        }
+    }
     cluster.client().patch(
         "deployments.apps", place.namespace, place.name, patch, "application/strategic-merge-patch+json"
     )
@@ -96,7 +100,9 @@ def test_a_server_says_whether_it_found_a_database():
 
     def first_lines():
         pod = pods_of(cluster, place)[0]
-        return [line.text for line in cluster.runtime.log_lines(pod["metadata"]["uid"], place.container, 0)][:6]
+        return [line.text for line in cluster.runtime.log_lines(pod["metadata"]["uid"], place.container, 0)][
+            :6
+        ]
 
     assert any("init process complete" in text for text in first_lines())
     delete_pods(cluster, place)
