@@ -29,6 +29,18 @@ STOP_S_MAX = 10.0
 HANG_S_MAX = 30.0
 """A server of ours that runs and has not answered for this long is started again."""
 CHECK_S = 0.25
+_WATCHED = """
+import os, sys, threading
+
+def wait_for_the_end():
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+threading.Thread(target=wait_for_the_end, daemon=True).start()
+from server.app import main
+main()
+"""
+"""Serves until its standard input ends, as it does when whoever started it is gone, however it went."""
 _OWN = ("HOST", "PORT", "KUBEDRILL_JOURNAL")
 """Variables that replicas must not share with each other or with the trainer."""
 
@@ -48,6 +60,9 @@ class Host(Protocol):
     def is_running(self) -> bool:
         """Whether the process is there, so far as one can know."""
 
+    def said(self) -> str:
+        """Return the last lines of what it wrote, as far as is known."""
+
     def stop(self) -> None:
         """End the process. May be called more than once."""
 
@@ -64,6 +79,10 @@ class Elsewhere:
     def is_running(self) -> bool:
         """Return True: nobody here knows better."""
         return True
+
+    def said(self) -> str:
+        """Return nothing: its words are with its owners."""
+        return ""
 
     def stop(self) -> None:
         """Do nothing."""
@@ -93,10 +112,10 @@ class Child:
         port = self.url.rpartition(":")[2]
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [self._python, "-m", "server.app", "--host", self._host, "--port", port],
+            [self._python, "-c", _WATCHED, "--host", self._host, "--port", port],
             cwd=ROOT,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=self._log,
             stderr=self._log,
         )
@@ -129,14 +148,15 @@ class Child:
         log, self._log = self._log, None
         if log is not None:
             log.close()
-        if process is None or process.poll() is not None:
+        if process is None:
             return
-        process.terminate()
-        try:
-            process.wait(timeout=STOP_S_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        # Leaving the block closes the pipe and waits for the process.
+        with process:
+            process.terminate()
+            try:
+                process.wait(timeout=STOP_S_MAX)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 class Replica:
@@ -236,10 +256,8 @@ class Replicas:
             for replica in self.members:
                 while not replica.is_healthy(self.token):
                     if not replica.host.is_running() or time.monotonic() > ends_at_s:
-                        said = replica.host.said() if isinstance(replica.host, Child) else ""
-                        raise ReplicaError(
-                            f"the server at {replica.url or 'its port'} did not start\n{said}".rstrip()
-                        )
+                        where, said = replica.url or "its port", replica.host.said()
+                        raise ReplicaError(f"the server at {where} did not start\n{said}".rstrip())
                     time.sleep(0.05)
         except BaseException:
             self.close()
@@ -307,7 +325,7 @@ class Replicas:
                 elif not replica.host.is_running() or time.monotonic() > replica.hopeless_at_s:
                     replica.hopeless_at_s = time.monotonic() + START_S_MAX
                     # A machine that is short of memory or processes may have some again the next time.
-                    with contextlib.suppress(OSError):
+                    with contextlib.suppress(OSError, ReplicaError):
                         replica.host.start()
 
 

@@ -9,7 +9,7 @@ from env_core.apiserver.request import Identity
 from env_core.cluster import Cluster
 from env_core.faults._model import Case
 from env_core.faults._words import owner_of
-from env_core.objects.conditions import status_of
+from env_core.objects.conditions import is_pod_ready, status_of
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import DELIVERY
 from env_core.sim.timefmt import rfc3339
@@ -54,6 +54,22 @@ def _chooses(base: Base, place: Workload) -> bool:
     return bool(spec.get("nodeSelector") or spec.get("affinity"))
 
 
+def reached_nodes(base: Base, place: Workload) -> tuple[str, ...]:
+    """Return the common nodes with ready pods of a workload and none of the ingress controller, sorted."""
+    view = View(base.cluster)
+    gates = {
+        pod["spec"].get("nodeName")
+        for pod in view.list("pods", "kube-system")
+        if (pod["metadata"].get("labels") or {}).get("app.kubernetes.io/name") == "traefik"
+    }
+    mine = {
+        pod["spec"].get("nodeName")
+        for pod in view.list("pods", place.namespace)
+        if is_pod_ready(pod) and place.labels.items() <= (pod["metadata"].get("labels") or {}).items()
+    }
+    return tuple(name for name in common_nodes(base) if name in mine - gates)
+
+
 # Edits
 
 
@@ -86,6 +102,40 @@ def pod_patch(case: Case, fields: Mapping[str, object]) -> str:
 
 
 # Goals
+
+
+def nodes_in_service(case: Case, node: str) -> Check:
+    """As many sound nodes as before take any pod, and on none that is unsound does a pod of the application serve."""
+    wanted = len(common_nodes(case.base))
+
+    def fails(view: View) -> str:
+        machines = view.cluster.machines
+        sound = 0
+        for each in view.list(NODES, ""):
+            name = each["metadata"]["name"]
+            if machines.loses_packets(name):
+                if any(is_pod_ready(pod) for pod in _pods_on(view, case, name)):
+                    return f"pods on node {name} count as ready, and nobody reaches them"
+            elif (
+                not taints_of(each)
+                and not each["spec"].get("unschedulable")
+                and status_of(each, "Ready") == "True"
+            ):
+                sound += 1
+        if sound < wanted:
+            return f"{sound} of {wanted} nodes take pods and are sound; {node} is not among them"
+        return ""
+
+    return Check("nodes in service are sound", fails)
+
+
+def _pods_on(view: View, case: Case, node: str) -> list[Object]:
+    return [
+        pod
+        for namespace in case.base.namespaces
+        for pod in view.list("pods", namespace)
+        if pod["spec"].get("nodeName") == node
+    ]
 
 
 def nodes_take_pods(case: Case, names: Sequence[str]) -> Check:

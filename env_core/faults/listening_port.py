@@ -9,6 +9,7 @@ from env_core.cluster import Cluster
 from env_core.faults._config import logged, pass_time, restarted, some_unready, stopped, undone, waits
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
+from env_core.faults._sidecar_port import UNPROBED
 from env_core.faults._words import (
     behind_services,
     container_of,
@@ -287,5 +288,6 @@ FAMILY = Family(
             decoys=_DECOYS,
             diagnosis=_diagnosis,
         ),
+        UNPROBED,
     ),
 )

@@ -136,7 +136,11 @@ class Session:
 
     def data(self) -> dict[str, str]:
         """Return what a snapshot holds: the keys of all databases, and when they expire."""
-        return {slot: text for slot, text in self.memory.items() if slot[0].isdigit() or slot.startswith("expires ")}
+        return {
+            slot: text
+            for slot, text in self.memory.items()
+            if slot[0].isdigit() or slot.startswith("expires ")
+        }
 
     def used_bytes(self) -> int:
         """Return about how much the data takes."""

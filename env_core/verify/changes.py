@@ -210,10 +210,11 @@ def _declared(ref: ObjectRef, obj: Object) -> Object:
     if ref.resource == "nodes":
         # Taints of conditions come and go with the node's health.
         spec = {key: obj.get("spec", {}).get(key) for key in _NODE_SPEC if obj.get("spec", {}).get(key)}
-        if "taints" in spec:
-            spec["taints"] = [
-                taint for taint in spec["taints"] if not taint["key"].startswith("node.kubernetes.io/")
-            ]
+        taints = [
+            taint for taint in spec.pop("taints", ()) if not taint["key"].startswith("node.kubernetes.io/")
+        ]
+        if taints:
+            spec["taints"] = taints
         labels = obj["metadata"].get("labels") or {}
         return {"metadata": {"uid": obj["metadata"]["uid"], "labels": labels}, "spec": spec}
     return obj

@@ -116,7 +116,9 @@ def _pods(cluster: Cluster, database: Database) -> list[Object]:
 
 def _ready(cluster: Cluster, database: Database) -> list[Object]:
     return [
-        pod for pod in _pods(cluster, database) if is_pod_ready(pod) and "deletionTimestamp" not in pod["metadata"]
+        pod
+        for pod in _pods(cluster, database)
+        if is_pod_ready(pod) and "deletionTimestamp" not in pod["metadata"]
     ]
 
 

@@ -18,7 +18,9 @@ _RECORDS: Final = 4
 def records(password: str) -> dict[str, str]:
     """Return what a database holds: entries that nobody guesses, the same whenever its world is built."""
     digest = hashlib.sha256(password.encode()).hexdigest()
-    return {digest[8 * number : 8 * number + 8]: str(int(digest[-6 - number :], 16)) for number in range(_RECORDS)}
+    return {
+        digest[8 * number : 8 * number + 8]: str(int(digest[-6 - number :], 16)) for number in range(_RECORDS)
+    }
 
 
 REDIS_PORT = 6379

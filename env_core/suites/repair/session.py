@@ -44,7 +44,9 @@ class RepairIncident(TerminalIncident):
     def __init__(
         self, incident: Incident, cluster: Cluster, watch: Watch, terminal: Terminal | None = None
     ) -> None:
-        super().__init__(cluster, terminal or Terminal(cluster, ON_CALL, namespace="default"))
+        super().__init__(
+            cluster, terminal or Terminal(cluster, ON_CALL, namespace="default", has_node_tool=True)
+        )
         self._incident = incident
         self._watch = watch
         self._judgement: Judgement | None = None
