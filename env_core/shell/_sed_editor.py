@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from env_core.objects.regex import Expression, RegexProblem
 from env_core.shell._inputs import read_input
-from env_core.shell._regex import Expression, RegexProblem
 from env_core.shell._sed_parser import Address, Command
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError

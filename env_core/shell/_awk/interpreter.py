@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from env_core.objects.regex import Expression
 from env_core.shell._awk.arithmetic import COMPARISONS, arithmetic
 from env_core.shell._awk.formatting import formatted
 from env_core.shell._awk.functions import FUNCTIONS
@@ -43,7 +44,6 @@ from env_core.shell._awk.nodes import (
 from env_core.shell._awk.printer import Printer
 from env_core.shell._awk.values import Strnum, Value, compare, is_true, to_number, to_string
 from env_core.shell._inputs import read_input
-from env_core.shell._regex import Expression
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
 

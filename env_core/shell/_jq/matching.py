@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from env_core.objects.regex import PERL, RegexProblem, compile_expression
 from env_core.shell._jq.operators import add
 from env_core.shell._jq.values import JqError, Json, typed
-from env_core.shell._regex import PERL, RegexProblem, compile_expression
 
 _MATCHES_MAX: Final = 20_000
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from env_core.objects.regex import BASIC, EXTENDED, PERL, Expression, RegexProblem, compile_expression
 from env_core.shell._inputs import read_input, split_lines
 from env_core.shell._options import BUSYBOX_BANNER, Options, UsageProblem, parse_options
-from env_core.shell._regex import BASIC, EXTENDED, PERL, Expression, RegexProblem, compile_expression
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
 from env_core.shell.filesystem import DENIED, IS_DIRECTORY, ShellFileError

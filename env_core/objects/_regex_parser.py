@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from env_core.shell._regex_work import WAYS_MAX, Item, may_explode, overlapping, ways_of
+from env_core.objects._regex_work import WAYS_MAX, Item, may_explode, overlapping, ways_of
 
 _ASCII: Final = "".join(map(chr, range(128)))
 _EVERY: Final = frozenset(_ASCII)

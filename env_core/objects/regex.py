@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from env_core.shell._regex_parser import PosixParser, RegexProblem
+from env_core.objects._regex_parser import PosixParser, RegexProblem
 
 __all__ = ["BASIC", "EXTENDED", "PERL", "Expression", "RegexProblem", "compile_expression"]
 
