@@ -88,6 +88,10 @@ class Session:
             self._changed.set()
             self._changed = None
 
+    def has_token(self, token: str) -> bool:
+        """Whether a token is its own, told in constant time."""
+        return hmac.compare_digest(self.token.encode(), token.encode())
+
     @property
     def is_attached(self) -> bool:
         """Whether a socket is connected to it."""
@@ -245,7 +249,7 @@ class SessionTable:
             Refusal: if there is none (404), or it is gone (410).
         """
         for session in self._by_id.get(episode_id, ()):
-            if hmac.compare_digest(session.token.encode(), token.encode()):
+            if session.has_token(token):
                 return session
         raise self._gone(episode_id)
 
