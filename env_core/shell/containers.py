@@ -42,6 +42,10 @@ class Row(NamedTuple):
     """What was printed of a last line without its end: on stdout, on stderr."""
 
 
+_AT_ONCE_WORK: Final = 500_000
+"""Units of work that a script may do without any time going by."""
+
+
 @dataclass(slots=True)
 class _Recorder:
     """Takes what a stream prints, with the time of it."""
@@ -86,7 +90,8 @@ class Scripts:
     def _go_on(self, run: Run, row: Row | None, place: RunKey) -> None:
         clock = _steps.Clock(self._loop.now_ms)
         inside = Inside(run, self._network, self._runtime)
-        process = inside.process(clock.now_ms, clock.wait, "", self._loop.now_ms + LONGEST_MS)
+        work = self._loop.work
+        process = inside.process(clock.now_ms, clock.wait, "", self._loop.now_ms + LONGEST_MS, work)
         lines: list[Line] = []
         out = _Recorder("stdout", clock.now_ms, lines, row.unfinished[0] if row else "")
         err = _Recorder("stderr", clock.now_ms, lines, row.unfinished[1] if row else "")
@@ -99,7 +104,8 @@ class Scripts:
             script = row.script
         if not script.is_over:
             try:
-                script = _steps.stepped(script, shell, streams, clock)
+                with work.limited(_AT_ONCE_WORK):
+                    script = _steps.stepped(script, shell, streams, clock)
             except Interrupted:
                 script = _steps.Script((), clock.now_ms(), 124, is_over=True)
         if script.is_over:

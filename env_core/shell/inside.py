@@ -20,6 +20,7 @@ from env_core.shell.clients import inside_programs
 from env_core.shell.context import Interrupted, Process, Program
 from env_core.shell.filesystem import FileSystem
 from env_core.sim.loop import EventLoop
+from env_core.sim.work import Work
 from env_core.world import Output
 
 NOT_STARTED: Final = 126
@@ -61,7 +62,7 @@ def run_inside(
 
     place = Inside(run, network, runtime)
     process = place.process(
-        lambda: loop.now_ms + late_ms[0], wait, options.stdin, loop.now_ms + EXEC_LIMIT_MS
+        lambda: loop.now_ms + late_ms[0], wait, options.stdin, loop.now_ms + EXEC_LIMIT_MS, loop.work
     )
     command = list(options.command)
     problem = _start_problem(command, place.image, process.programs, process.fs)
@@ -95,7 +96,12 @@ class Inside:
         self._before: object = None
 
     def process(
-        self, now_ms: Callable[[], int], wait: Callable[[int], None], stdin: str, deadline_ms: int | None
+        self,
+        now_ms: Callable[[], int],
+        wait: Callable[[int], None],
+        stdin: str,
+        deadline_ms: int | None,
+        work: Work,
     ) -> Process:
         """Return a process in the container, in the directory and with the environment of its image."""
         container, image = self.run.container, self.image
@@ -115,6 +121,7 @@ class Inside:
             container.env.get("HOSTNAME") or container.pod,
             flavour="busybox" if image.base == "alpine" else "gnu",
             deadline_ms=deadline_ms,
+            work=work,
         )
 
     def keep(self, process: Process) -> None:

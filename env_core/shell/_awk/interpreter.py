@@ -69,7 +69,9 @@ class Interpreter(Memory):
         self._program = program
         self._in_range: set[int] = set()
         self.printer = Printer(process)
-        self._steps = _STEPS_MAX
+        left = process.work.left
+        self._steps_max = _STEPS_MAX if left is None else min(_STEPS_MAX, left)
+        self._steps = self._steps_max
         self.exit_code = 0
         self.seed = 0
 
@@ -79,6 +81,12 @@ class Interpreter(Memory):
         Raises:
             AwkProblem: when it fails; `partial` output is in `output()`.
         """
+        try:
+            return self._run(names)
+        finally:
+            self.process.work.done += self._steps_max - self._steps
+
+    def _run(self, names: list[str]) -> str:
         try:
             for block in self._program.begin:
                 self._execute(block)
@@ -299,7 +307,7 @@ class Interpreter(Memory):
             return float(is_true(self.value(node.left)) or is_true(self.value(node.right)))
         if operator in ("~", "!~"):
             text = to_string(self.value(node.left), self.template())
-            found = self.matcher(node.right).search(text) is not None
+            found = self.matcher(node.right).search(text, 0, self.process.work) is not None
             return float(found == (operator == "~"))
         left, right = self.value(node.left), self.value(node.right)
         if operator == "":
@@ -329,7 +337,7 @@ class Interpreter(Memory):
         return self._subscript(node.items)
 
     def _regex(self, node: Regex) -> Value:
-        return float(compiled(node.source).search(self.record) is not None)
+        return float(compiled(node.source).search(self.record, 0, self.process.work) is not None)
 
     def matcher(self, node: Expr) -> Expression:
         """Return the expression that `node` stands for: its source, or its value taken as one."""
