@@ -21,6 +21,7 @@ from env_core.apiserver.space import Space
 from env_core.apiserver.store import Store
 from env_core.apiserver.tracking import with_trackers
 from env_core.apiserver.version_webhook import converted
+from env_core.apiserver.warnings import sent
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
 from env_core.world import Interrupted, Object, Output
@@ -140,11 +141,10 @@ class ApiServer:
         remarks = self.remarks
         if not remarks:
             self.audit.add(self.loop.now_ms, request, response.code)
-            return response
+            return response._replace(warnings=sent(response.warnings)) if response.warnings else response
         self.remarks = Remarks()
         self.audit.add(self.loop.now_ms, request, response.code, remarks.annotations)
-        warnings = dict.fromkeys((*response.warnings, *remarks.warnings))
-        return response._replace(warnings=tuple(warnings))
+        return response._replace(warnings=sent((*response.warnings, *remarks.warnings)))
 
     def _answer(self, request: ApiRequest) -> ApiResponse:
         kind = self.registry.by_resource(request.resource)
