@@ -257,6 +257,7 @@ class Play:
     def _stepped(self, session: Session, frame: Frame) -> None:
         session.steps += 1
         session.latest = frame
+        session.changes.append({"step": session.steps, "action": frame.observation.get("last_action", "")})
         if frame.done:
             session.is_done = True
             self.metrics.episodes_done += 1

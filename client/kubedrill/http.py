@@ -70,16 +70,18 @@ class KubeHttpClient:
         seed: int | None = None,
         hard_reset: bool = False,
         *,
+        task: str | None = None,
         suite: str | None = None,
         episode_id: str | None = None,
         options: dict[str, Any] | None = None,
     ) -> HttpResult:
-        """Begin an episode.
+        """Begin an episode; `task` and `task_id` are the same.
 
         Raises:
             HttpError: for an unknown task or suite (404), a bad field (422) or a full server (503).
         """
         given = {
+            "task": task,
             "task_id": task_id,
             "seed": seed,
             "suite": suite,
