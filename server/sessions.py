@@ -81,6 +81,13 @@ class Session:
         """Time that has passed by itself since the last record of it."""
         self._changed: asyncio.Event | None = None
 
+    def took(self, frame: Frame) -> None:
+        """Note a step that it has taken."""
+        self.steps += 1
+        self.latest = frame
+        self.changes.append({"step": self.steps, "action": frame.observation.get("last_action", "")})
+        self.is_done = self.is_done or frame.done
+
     def changed(self) -> asyncio.Event:
         """Return what the next action sets, for those who watch."""
         if self._changed is None:

@@ -90,8 +90,7 @@ class Scripts:
     def _go_on(self, run: Run, row: Row | None, place: RunKey) -> None:
         clock = _steps.Clock(self._loop.now_ms)
         inside = Inside(run, self._network, self._runtime)
-        work = self._loop.work
-        process = inside.process(clock.now_ms, clock.wait, "", self._loop.now_ms + LONGEST_MS, work)
+        process = inside.process(clock.now_ms, clock.wait, "", self._loop.now_ms + LONGEST_MS)
         lines: list[Line] = []
         out = _Recorder("stdout", clock.now_ms, lines, row.unfinished[0] if row else "")
         err = _Recorder("stderr", clock.now_ms, lines, row.unfinished[1] if row else "")
@@ -104,7 +103,7 @@ class Scripts:
             script = row.script
         if not script.is_over:
             try:
-                with work.limited(_AT_ONCE_WORK):
+                with self._loop.work.limited(_AT_ONCE_WORK):
                     script = _steps.stepped(script, shell, streams, clock)
             except Interrupted:
                 script = _steps.Script((), clock.now_ms(), 124, is_over=True)

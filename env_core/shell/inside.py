@@ -20,7 +20,6 @@ from env_core.shell.clients import inside_programs
 from env_core.shell.context import Interrupted, Process, Program
 from env_core.shell.filesystem import FileSystem
 from env_core.sim.loop import EventLoop
-from env_core.sim.work import Work
 from env_core.world import Output
 
 NOT_STARTED: Final = 126
@@ -62,7 +61,7 @@ def run_inside(
 
     place = Inside(run, network, runtime)
     process = place.process(
-        lambda: loop.now_ms + late_ms[0], wait, options.stdin, loop.now_ms + EXEC_LIMIT_MS, loop.work
+        lambda: loop.now_ms + late_ms[0], wait, options.stdin, loop.now_ms + EXEC_LIMIT_MS
     )
     command = list(options.command)
     problem = _start_problem(command, place.image, process.programs, process.fs)
@@ -71,8 +70,7 @@ def run_inside(
             f"OCI runtime exec failed: exec failed: unable to start container process: {problem}: unknown\n"
         )
         return Output("", text, NOT_STARTED)
-    name = command[0].rpartition("/")[2]
-    program = process.programs.get(name)
+    program = process.programs.get(command[0].rpartition("/")[2])
     try:
         output = program(process, command) if program is not None else _script(process, command)
     except Interrupted as interrupted:
@@ -96,12 +94,7 @@ class Inside:
         self._before: object = None
 
     def process(
-        self,
-        now_ms: Callable[[], int],
-        wait: Callable[[int], None],
-        stdin: str,
-        deadline_ms: int | None,
-        work: Work,
+        self, now_ms: Callable[[], int], wait: Callable[[int], None], stdin: str, deadline_ms: int | None
     ) -> Process:
         """Return a process in the container, in the directory and with the environment of its image."""
         container, image = self.run.container, self.image
@@ -121,7 +114,7 @@ class Inside:
             container.env.get("HOSTNAME") or container.pod,
             flavour="busybox" if image.base == "alpine" else "gnu",
             deadline_ms=deadline_ms,
-            work=work,
+            work=self._network.work,
         )
 
     def keep(self, process: Process) -> None:

@@ -70,8 +70,7 @@ class Interpreter(Memory):
         self._in_range: set[int] = set()
         self.printer = Printer(process)
         left = process.work.left
-        self._steps_max = _STEPS_MAX if left is None else min(_STEPS_MAX, left)
-        self._steps = self._steps_max
+        self.steps_max = self.steps_left = _STEPS_MAX if left is None else min(_STEPS_MAX, left)
         self.exit_code = 0
         self.seed = 0
 
@@ -81,12 +80,6 @@ class Interpreter(Memory):
         Raises:
             AwkProblem: when it fails; `partial` output is in `output()`.
         """
-        try:
-            return self._run(names)
-        finally:
-            self.process.work.done += self._steps_max - self._steps
-
-    def _run(self, names: list[str]) -> str:
         try:
             for block in self._program.begin:
                 self._execute(block)
@@ -192,8 +185,8 @@ class Interpreter(Memory):
         return index
 
     def _execute(self, statement: Stmt) -> None:
-        self._steps -= 1
-        if self._steps < 0:
+        self.steps_left -= 1
+        if self.steps_left < 0:
             raise AwkProblem("stopped: the program runs too long")
         _STATEMENTS[type(statement)](self, statement)
 
@@ -269,8 +262,8 @@ class Interpreter(Memory):
 
     def value(self, node: Expr) -> Value:
         """Return the value of an expression."""
-        self._steps -= 1
-        if self._steps < 0:
+        self.steps_left -= 1
+        if self.steps_left < 0:
             raise AwkProblem("stopped: the program runs too long")
         return _EXPRESSIONS[type(node)](self, node)
 

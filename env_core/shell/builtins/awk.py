@@ -71,6 +71,8 @@ def _run(process: Process, argv: list[str]) -> Output:
         return Output(interpreter.printer.output(), messages, failed.exit_code)
     except RegexProblem as problem:
         return Output(interpreter.printer.output(), f"{name}: {problem.text}\n", 2)
+    finally:
+        process.work.done += interpreter.steps_max - interpreter.steps_left
     return Output(text, "".join(interpreter.printer.messages), interpreter.exit_code)
 
 
