@@ -3,6 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
+TRAIN := .venv-train
+TORCH_VERSION := 2.13.0
+# Two cores are better used by whole processes than by threads that wait for each other; on a quiet machine say LEARN_THREADS=2.
+LEARN_THREADS ?= 2
+LEARN := OMP_NUM_THREADS=$(LEARN_THREADS) $(TRAIN)/bin/python -m
 PORT ?= 8000
 TASK ?= hard
 TESTS ?= tests
@@ -15,7 +20,8 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lock tables docs bench serve baseline openenv-install openenv-check docker-build docker-smoke ci clean
+.PHONY: help run test check format lock tables docs bench baselines gate search serve baseline openenv-install openenv-check docker-build docker-smoke ci clean \
+  train-venv train-lock train-test train-smoke learn
 
 help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +71,15 @@ docs: $(VENV)/.developing  ## Write the generated pages of docs/ again.
 bench: $(VENV)/.developing  ## Measure against the budgets, beside a peer in the same run; writes bench.json.
 	$(PY) -m tests.bench --json bench.json
 
+baselines: $(VENV)/.developing  ## Measure simple policies on every fault of the repair suite; writes docs/baselines.json.
+	$(PY) -m tests.baselines --seeds 0-19
+
+gate: $(VENV)/.developing  ## Play every cheat on every fault of the repair suite.
+	$(PY) -m tests.exploits.gate
+
+search: $(VENV)/.developing  ## Search for cheats that the judge would accept (20,000 episodes).
+	$(PY) -m tests.exploits.search
+
 serve: $(VENV)/.installed  ## Serve on PORT (8000).
 	$(PY) -m server.app --port $(PORT)
 
@@ -86,5 +101,33 @@ docker-smoke:  ## Build the image, run it as the validator would, play an episod
 
 ci: check test openenv-check  ## What a change must pass.
 
+# Training has an environment of its own, which never goes into the image. Where torch cannot be had, the stamp says so.
+$(TRAIN)/.installed: training/requirements.txt
+	@test -x $(TRAIN)/bin/pip || $(PYTHON) -m venv $(TRAIN)
+	@if $(TRAIN)/bin/pip install --quiet --disable-pip-version-check --no-input torch==$(TORCH_VERSION); then \
+	  $(TRAIN)/bin/pip install --quiet --disable-pip-version-check --no-input --no-deps --require-hashes -r training/requirements.txt && \
+	  printf '%s\n%s\n' "$(CURDIR)" "$(CURDIR)/client" > "$$($(TRAIN)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/kubedrill.pth" && \
+	  rm -f $(TRAIN)/.unavailable; \
+	else touch $(TRAIN)/.unavailable; fi
+	@touch $@
+
+train-venv: $(TRAIN)/.installed  ## Set up the environment for training: torch, then the lock.
+	@if test -e $(TRAIN)/.unavailable; then rm -f $(TRAIN)/.installed; echo "torch==$(TORCH_VERSION) cannot be had here: no training"; fi
+
+train-lock: $(VENV)/.developing  ## Resolve the dependencies of training again and write their lock.
+	$(BIN)/uv pip compile training/requirements.in --override training/overrides.txt --generate-hashes --no-emit-index-url --universal --python-version 3.11 --upgrade --quiet --custom-compile-command 'make train-lock' -o training/requirements.txt
+
+train-test: $(VENV)/.installed train-venv  ## Run the tests of training with torch.
+	@if test -e $(TRAIN)/.unavailable; then echo "train-test: not run"; \
+	else $(TRAIN)/bin/python -m pytest --noconftest -W default -p no:cacheprovider tests/training; fi
+
+train-smoke: $(VENV)/.installed train-venv  ## Two minutes: 20 steps of imitation and 5 of GRPO through two servers.
+	@if test -e $(TRAIN)/.unavailable; then echo "train-smoke: not run"; \
+	else $(LEARN) training.smoke; fi
+
+learn: $(VENV)/.installed train-venv  ## The proof that it teaches, on two cores; writes training/results.
+	@if test -e $(TRAIN)/.unavailable; then echo "learn: not run"; \
+	else $(LEARN) training.learn training/configs/cpu-tiny.yaml; fi
+
 clean:  ## Remove what the other commands made.
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json uv.lock
+	rm -rf $(VENV) $(TRAIN) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json uv.lock

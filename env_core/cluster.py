@@ -26,6 +26,7 @@ from env_core.dataplane.network import Network
 from env_core.dataplane.webhooks import WebhookCaller
 from env_core.discovery import discover
 from env_core.node.kubelet import Kubelets
+from env_core.node.machines import Machines
 from env_core.observability.metrics import pod_and_node_metrics
 from env_core.observability.monitor import Monitor
 from env_core.programs import Run, Runtime
@@ -161,6 +162,7 @@ class Cluster:
         loop.bind("scheduler", self.scheduler.handle)
         loop.bind("kubelet", self.kubelets.handle)
         loop.bind("network", self.network.handle)
+        loop.bind("machine", self.machines.handle)
         self._live = Scripts(network=self.network, runtime=self.runtime, loop=loop, state=state)
         loop.bind("script", self._live.handle)
         store.subscriber = self._on_write
@@ -268,6 +270,11 @@ class Cluster:
         if found is None:
             found = self._components[name] = Component(self.server, self.state, name, identity)
         return found
+
+    @property
+    def machines(self) -> Machines:
+        """The machines under its nodes."""
+        return self.kubelets.machines
 
     def boot(self) -> None:
         """Create what every control plane creates when it starts: namespaces, RBAC, priority classes."""

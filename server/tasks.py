@@ -13,9 +13,13 @@ SCORE_MIN: Final = 0.01
 SCORE_MAX: Final = 0.99
 """Reported scores lie strictly between 0 and 1, also after printing with two decimals. Source: SEEDS GN-18."""
 
-_SEEDS_PER_TASK = {"train": 40, "eval": 12}
+_SEEDS_PER_TASK = {"train": 40, "eval": 12, "test": 12}
 _FIRST_TRAINING_SEED = 1_000
-_SPLITS: Final = ({"name": "train", "type": "train"}, {"name": "eval", "type": "validation"})
+_SPLITS: Final = (
+    {"name": "train", "type": "train"},
+    {"name": "eval", "type": "validation"},
+    {"name": "test", "type": "test"},
+)
 
 
 def described(suite: Suite, task: Task, *, shown_id: str = "") -> dict[str, Any]:
@@ -45,7 +49,7 @@ def catalogue(*, is_complete: bool = False) -> list[dict[str, Any]]:
 
 
 def split_names() -> list[dict[str, str]]:
-    """Return the splits: seeds to train on, and seeds kept apart to evaluate on."""
+    """Return the splits: seeds to train on, and seeds kept apart to evaluate on; `test` has suites that declare one."""
     return [dict(entry) for entry in _SPLITS]
 
 
@@ -60,7 +64,12 @@ def split_tasks(split: str) -> tuple[dict[str, Any], ...]:
         raise ValueError(f"unknown split {split!r}; valid: {', '.join(sorted(_SEEDS_PER_TASK))}")
     entries: list[dict[str, Any]] = []
     for suite, task in tasks():
-        first = _FIRST_TRAINING_SEED if split == "train" else task.default_seed
+        if split in suite.seeds:
+            first = suite.seeds[split].start
+        elif split == "test":
+            continue
+        else:
+            first = _FIRST_TRAINING_SEED if split == "train" else task.default_seed
         for offset in range(_SEEDS_PER_TASK[split]):
             index = len(entries)
             entries.append(

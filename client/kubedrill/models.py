@@ -152,6 +152,9 @@ class KubeState(State):
     scenario_id: str | None = Field(
         default=None, description="What had been injected; null until the episode is over."
     )
+    modifiers: list[str] | None = Field(
+        default=None, description="What had been laid over it; null until the episode is over."
+    )
     oracle_score: float | None = Field(
         default=None, description="The final score in [0, 1]; null until the episode is over."
     )

@@ -20,6 +20,7 @@ class AuditRecord(NamedTuple):
     subresource: str
     code: int
     annotations: tuple[tuple[str, str], ...] = ()
+    is_dry_run: bool = False
 
 
 class AuditLog:
@@ -52,6 +53,7 @@ class AuditLog:
                 request.subresource,
                 code,
                 tuple(sorted(annotations.items())) if annotations else (),
+                request.options.dry_run,
             )
         )
 

@@ -2,7 +2,7 @@
 
 python -m env_core.catalogue list [SECTION]
 python -m env_core.catalogue show NAME
-python -m env_core.catalogue check [FAMILY] [--seeds 0-2] [--all] [--jobs N]
+python -m env_core.catalogue check [FAMILY | --all] [--tasks] [--seeds 0-2] [--jobs N]
 python -m env_core.catalogue docs
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from env_core.catalogue.checking import check_faults, named
+from env_core.catalogue.checking import check_faults, every_fault, named, one_fault_a_seed
 from env_core.catalogue.pages import PAGES
 from env_core.catalogue.proving import check
 from env_core.catalogue.sections import SECTIONS
@@ -59,7 +59,8 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _seeds(text: str) -> range:
+def seed_range(text: str) -> range:
+    """Return the seeds that "7" or "0-9" means."""
     first, _, last = text.partition("-")
     if not first.isdecimal() or (last and not last.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a seed or a range such as 0-9")
@@ -70,14 +71,15 @@ def _seeds(text: str) -> range:
 
 
 def _checked(given: argparse.Namespace) -> int:
-    chosen = named(given.family) if given.family or given.all else ()
     if given.family:
+        chosen = named(given.family)
         if not chosen:
             sys.stderr.write(f"no fault family is called {given.family!r}\n")
             return 1
-        return check_faults(chosen, given.seeds, jobs=given.jobs, say=_say)
-    code = check(given.seeds, is_all=given.all, say=_say)
-    return max(code, check_faults(chosen, given.seeds, jobs=given.jobs, say=_say)) if chosen else code
+        return check_faults(every_fault(chosen, given.seeds), given.seeds, jobs=given.jobs, say=_say)
+    if given.all and not given.tasks:
+        return check_faults(one_fault_a_seed(given.seeds), given.seeds, jobs=given.jobs, say=_say)
+    return check(given.seeds, is_all=given.all, say=_say)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -91,10 +93,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shows = commands.add_parser("show", help="show what is declared under a name")
     shows.add_argument("name")
     checks = commands.add_parser("check", help="play the repairs, the decoys and patience of every task")
-    checks.add_argument("--seeds", type=_seeds, default=range(3), help="a seed or a range (default: 0-2)")
+    checks.add_argument("--seeds", type=seed_range, default=range(3), help="a seed or a range (default: 0-2)")
     checks.add_argument("family", nargs="?", default="", help="a fault family's id: prove this one only")
     checks.add_argument(
-        "--all", action="store_true", help="also the tasks that are not listed, and every fault family"
+        "--all", action="store_true", help="every fault family, one of its faults for each seed, in turn"
+    )
+    checks.add_argument(
+        "--tasks",
+        action="store_true",
+        help="the tasks of other suites; with --all, those that are not listed, too",
     )
     checks.add_argument(
         "--jobs",

@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from typing import NamedTuple
 
 from env_core.catalogue.proofs import PROOFS
+from env_core.faults import all_families
 from env_core.suites.repair.levels import Variant, variants
+
+
+class Row(NamedTuple):
+    """One line of the table: what it is called, and the (task, seed) pairs that it proves."""
+
+    family: str
+    fault: str
+    pairs: tuple[tuple[str, int], ...]
+
+
+class Problem(NamedTuple):
+    """What is wrong with one fault at one seed."""
+
+    fault: str
+    proof: str
+    seed: int
+    text: str
 
 
 def named(name: str) -> tuple[Variant, ...]:
@@ -19,36 +37,50 @@ def named(name: str) -> tuple[Variant, ...]:
     )
 
 
-def _proved(seeds: Sequence[int], task_id: str) -> list[tuple[str, int, str]]:
-    """Return (proof, seed, problem) of everything that is wrong with one fault. Runs in a worker."""
-    variant = variants()[task_id]
-    found: list[tuple[str, int, str]] = []
-    for seed in seeds:
+def every_fault(chosen: Sequence[Variant], seeds: Sequence[int]) -> list[Row]:
+    """Return a row for each fault: every seed."""
+    return [
+        Row(entry.family.id, entry.fault.id, tuple((entry.task_id, seed) for seed in seeds))
+        for entry in chosen
+    ]
+
+
+def one_fault_a_seed(seeds: Sequence[int]) -> list[Row]:
+    """Return a row for each family: each seed proves one of its faults, in turn."""
+    found = []
+    for family in sorted(all_families().values(), key=lambda family: family.id):
+        own = named(family.id)
+        pairs = tuple((own[seed % len(own)].task_id, seed) for seed in seeds)
+        found.append(Row(family.id, f"{len({task for task, _ in pairs})} of {len(own)}", pairs))
+    return found
+
+
+def _proved(row: Row) -> list[Problem]:
+    """Return everything that is wrong with a row. Runs in a worker."""
+    found: list[Problem] = []
+    for task_id, seed in row.pairs:
+        variant = variants()[task_id]
         for name, proof in PROOFS.items():
             try:
                 problems = proof(variant, seed)
             except Exception as error:  # a crash is a problem like others: told with its fault and seed
                 problems = [f"{type(error).__name__}: {error}"]
-            found += [(name, seed, problem) for problem in problems]
+            found += [Problem(variant.fault.id, name, seed, problem) for problem in problems]
     return found
 
 
-def check_faults(
-    chosen: Sequence[Variant], seeds: Sequence[int], *, jobs: int, say: Callable[[str], None]
-) -> int:
-    """Prove the faults, say a table line by line, and return the exit code."""
-    say(f"{'FAMILY':<8} {'FAULT':<26} {'SEEDS':<10} {' '.join(f'{name:<9}' for name in PROOFS)}")
+def check_faults(rows: Sequence[Row], seeds: Sequence[int], *, jobs: int, say: Callable[[str], None]) -> int:
+    """Prove the rows, say a table line by line, and return the exit code."""
+    span = f"{seeds[0]}-{seeds[-1]}"
+    say(f"{'FAMILY':<8} {'FAULT':<26} {'SEEDS':<10} {' '.join(f'{name:<9}' for name in PROOFS)}".rstrip())
     failed = 0
-    prove = partial(_proved, tuple(seeds))
     with ProcessPoolExecutor(max_workers=jobs) as pool:
-        for variant, problems in zip(chosen, pool.map(prove, [entry.task_id for entry in chosen])):
-            wrong = {name for name, _, _ in problems}
+        for row, problems in zip(rows, pool.map(_proved, rows)):
+            wrong = {problem.proof for problem in problems}
             failed += bool(wrong)
             marks = " ".join(f"{'FAILED' if name in wrong else 'ok':<9}" for name in PROOFS)
-            say(
-                f"{variant.family.id:<8} {variant.fault.id:<26} {f'{seeds[0]}-{seeds[-1]}':<10} {marks}".rstrip()
-            )
-            for name, seed, problem in problems:
-                say(f"    {name}, seed {seed}: {problem}")
-    say(f"{len(chosen) - failed} of {len(chosen)} faults hold on {len(seeds)} seeds")
+            say(f"{row.family:<8} {row.fault:<26} {span:<10} {marks}".rstrip())
+            for problem in problems:
+                say(f"    {problem.fault}, {problem.proof}, seed {problem.seed}: {problem.text}")
+    say(f"{len(rows) - failed} of {len(rows)} hold on {len(seeds)} seeds")
     return 1 if failed else 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from env_core import controllers
 from env_core.apiserver import schema
@@ -18,6 +18,7 @@ from env_core.discovery import discover
 from env_core.kubectl import command as kubectl
 from env_core.sim.rng import Streams
 
+_BASELINES: Final = Path(__file__).resolve().parents[2] / "docs" / "baselines.json"
 _REMAINING: Final = Path(__file__).resolve().parents[2] / "tests" / "golden" / "remaining.json"
 
 FIDELITY_HEAD: Final = """\
@@ -90,7 +91,51 @@ def catalogue_page() -> str:
         entries = section.entries()
         parts.append(f"## {section.title} ({len(entries)})\n")
         parts.append(_table(("name", "what"), [(f"`{entry.name}`", entry.summary) for entry in entries]))
+    parts.append(_baselines())
     return "\n".join(parts)
+
+
+def _baselines() -> str:
+    """Return the table of what simple policies reach, as `python -m tests.baselines` wrote it down."""
+    rows: list[dict[str, Any]] = json.loads(_BASELINES.read_text(encoding="utf-8"))
+    policies = (
+        [name for name in rows[0] if name not in ("task", "level", "is_control", "seeds")] if rows else []
+    )
+    parts = [
+        f"## What simple policies reach ({len(rows)} tasks)\n",
+        "The share of seeds that end repaired, measured by `make baselines`: `no-op` submits at once, `random` does ordinary things to "
+        "drawn workloads, `static` reads manifests only, `heuristic` looks at what runs, too, and `reference` plays an honest repair.\n",
+    ]
+    faults = [row for row in rows if "/" in row["task"] and not row["is_control"]]
+    groups = [(f"level {level}", [row for row in faults if row["level"] == level]) for level in range(1, 6)]
+    groups = [("all faults", faults), *groups, ("controls", [row for row in rows if row["is_control"]])]
+    head = ("", "faults", "episodes", *policies)
+    table = [
+        (
+            name,
+            str(len(own)),
+            str(sum(row["seeds"] for row in own)),
+            *(_share(own, policy) for policy in policies),
+        )
+        for name, own in groups
+        if own
+    ]
+    parts.append(_table(head, table))
+    each = [
+        (
+            f"`{row['task']}`",
+            str(row["level"]),
+            str(row["seeds"]),
+            *(_share([row], policy) for policy in policies),
+        )
+        for row in rows
+    ]
+    parts.append(_table(("task", "level", "seeds", *policies), each))
+    return "\n".join(parts)
+
+
+def _share(rows: Sequence[Mapping[str, Any]], policy: str) -> str:
+    return f"{sum(row[policy] for row in rows) / sum(row['seeds'] for row in rows):.0%}"
 
 
 def fidelity_page() -> str:

@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from env_core.episode import Episode
+from env_core.modifiers import all_modifiers
 from env_core.suites import ResetOptions
 from env_core.suites.repair import SUITE
 from env_core.suites.repair._case import Incident, prepared
+from env_core.suites.repair.diagnosing import submission_of
 from env_core.suites.repair.levels import Variant
-from env_core.suites.repair.session import FLOOR, WORKAROUND
+from env_core.suites.repair.session import FLOOR, WORKAROUND, RepairIncident, begun
 from env_core.verify.judging import Outcome
 from env_core.verify.view import View
 from env_core.world import Object
@@ -53,12 +55,14 @@ def _summary(episode: Episode) -> Object:
 def healthy(variant: Variant, seed: int) -> list[str]:
     """Before injection, the world counts as repaired."""
     incident = incident_of(variant, seed)
-    return incident.judge(incident.case.base.cluster).reasons()
+    return incident.judge(incident.case.base.cluster, is_cleared=True).reasons()
 
 
 def symptoms(variant: Variant, seed: int) -> list[str]:
     """Symptoms show, and go on showing: patience is no repair."""
     incident = incident_of(variant, seed)
+    if variant.fault.is_control:
+        return _control_symptoms(variant, incident)
     later = incident.untouched.fork()
     problems: list[str] = []
     for wait_ms in PATIENCE_MS:
@@ -73,6 +77,18 @@ def symptoms(variant: Variant, seed: int) -> list[str]:
     return problems
 
 
+def _control_symptoms(variant: Variant, incident: Incident) -> list[str]:
+    """What shows at first, and is gone by itself after a while."""
+    problems: list[str] = []
+    later = incident.untouched.fork()
+    for check in variant.fault.symptoms(incident.case):
+        why = check.fails(View(later))
+        if why:
+            problems.append(f"at first: {why}")
+    later.advance(PATIENCE_MS[-1])
+    return problems + incident.judge(later, is_cleared=True).reasons()
+
+
 def evidence(variant: Variant, seed: int) -> list[str]:
     """The cause can be found by reading."""
     problems = []
@@ -85,13 +101,18 @@ def evidence(variant: Variant, seed: int) -> list[str]:
 
 
 def repairs(variant: Variant, seed: int) -> list[str]:
-    """Every honest repair is accepted."""
+    """Every honest repair is accepted, and so is the truth about it."""
+    incident = incident_of(variant, seed)
+    ending = submission_of(variant.fault.causes(incident.case))
     problems = []
     for number, repair in enumerate(variant.fault.repairs, 1):
-        script = repair(incident_of(variant, seed).case)
-        episode, _ = played(variant, seed, script)
+        script = repair(incident.case)
+        episode, _ = played(variant, seed, (*script, ending))
+        summary = _summary(episode)
         if episode.score() != 1.0:
-            problems.append(f"repair {number} is refused: {_summary(episode)['reasons']}: {script}")
+            problems.append(f"repair {number} is refused: {summary['reasons']}: {script}")
+        elif summary["diagnosis"]["precision"] != 1.0:
+            problems.append(f"the diagnosis is refused: {summary['diagnosis']}: {ending}")
     return problems
 
 
@@ -110,11 +131,39 @@ def decoys(variant: Variant, seed: int) -> list[str]:
         most = 0.0 if is_harmful else WORKAROUND if number else FLOOR
         if summary["outcome"] == Outcome.REPAIRED.value or episode.score() > most:
             problems.append(f"decoy {number} passes ({summary['outcome']}, {episode.score()}): {script}")
+    goals = () if variant.fault.halves else variant.fault.repaired_when(incident.case)
     return problems + [
         f"goal {goal.name!r} stops no decoy"
-        for goal in variant.fault.repaired_when(incident.case)
+        for goal in goals
         if not any(reason.startswith(f"{goal.name} (") for reason in stopped)
     ]
+
+
+def modified(variant: Variant, seed: int) -> list[str]:
+    """With something laid over it, the fault shows, its repair is accepted, and who falls for the rest is refused."""
+    names = sorted(all_modifiers())
+    turn = (seed + int(variant.task_id[-4:], 16)) % len(names)
+    task = next(task for task in SUITE.tasks if task.id == variant.task_id)
+    incident = prepared(task, seed, ResetOptions(), (names[turn],))
+    ending = submission_of(variant.fault.causes(incident.case))
+    repair = variant.fault.repairs[0](incident.case)
+    problems = []
+    if acted(incident, (*repair, ending)).score() != 1.0:
+        problems.append(f"under {names[turn]} the repair is refused: {incident.hint} {incident.brief}")
+    for decoy in incident.decoys()[len(variant.fault.decoys) :]:
+        script = decoy.script(incident.case)
+        if acted(incident, (*script, ending)).score() > (0.0 if decoy.is_harmful else WORKAROUND):
+            problems.append(f"under {names[turn]} a decoy passes: {script}")
+    return problems
+
+
+def acted(incident: Incident, script: Sequence[str]) -> RepairIncident:
+    """Return an incident after a script."""
+    found = begun(incident)
+    for line in script:
+        if found.act(line).is_terminated:
+            break
+    return found
 
 
 def judging(variant: Variant, seed: int) -> list[str]:
@@ -145,6 +194,7 @@ PROOFS: Final[Mapping[str, Callable[[Variant, int], list[str]]]] = {
     "evidence": evidence,
     "repairs": repairs,
     "decoys": decoys,
+    "modified": modified,
     "judging": judging,
     "silence": silence,
 }

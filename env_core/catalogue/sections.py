@@ -15,6 +15,7 @@ from env_core.episode import suites
 from env_core.faults import all_families
 from env_core.kubectl import command as kubectl
 from env_core.kubectl.verb import Verb
+from env_core.modifiers import all_modifiers
 from env_core.programs import Program
 from env_core.scheduler import plugins
 from env_core.scheduler._plugin import Plugin
@@ -72,6 +73,12 @@ def _families() -> list[Entry]:
             family.source,
         )
         for family in sorted(all_families().values(), key=lambda family: family.id)
+    ]
+
+
+def _modifiers() -> list[Entry]:
+    return [
+        Entry(name, f"{entry.summary} ({entry.id})", entry.source) for name, entry in all_modifiers().items()
     ]
 
 
@@ -172,6 +179,7 @@ SECTIONS = (
     Section("tasks", "Official tasks", _tasks),
     Section("scenarios", "Scenarios of tron", _scenarios),
     Section("faults", "Fault families", _families),
+    Section("modifiers", "Modifiers of faults", _modifiers),
     Section("kinds", "Resource kinds", _kinds),
     Section("admission", "Admission plugins, in order", _admission),
     Section("controllers", "Controllers", _controllers),

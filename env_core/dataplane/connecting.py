@@ -36,6 +36,8 @@ ARP_TIMEOUT_MS: Final = 3_060
 NO_NEIGHBOUR: Final = "arp"
 """What becomes of a ping to an address of one's own network that nobody has: the place itself says that it is not reached."""
 INGRESS_PORTS: Final = (80, 8080)
+LOST: Final = "network/lost"
+"""The table of nodes whose pods' packets are lost on their way from and to other nodes."""
 _LOCAL_NETWORKS: Final = ("10.244.", "10.42.", "10.0.")
 """Networks whose unused addresses no neighbour answers for: pods and nodes."""
 
@@ -53,6 +55,7 @@ class Connector:
     __slots__ = (
         "_loaded",
         "_loop",
+        "_lost",
         "_names",
         "_node_stamp",
         "_nodes",
@@ -77,11 +80,12 @@ class Connector:
         self.work = loop.work
         """The meter of the cluster, for what runs in its containers."""
         self._policies = Policies(store)
-        self._services = Services(store, state.table("network/turns"))
+        self._services = Services(store, state.table("network/turns"), state.table("network/late"))
         self._routes = Routes(store)
         self._names = Names(store, state.table("network/outside"))
         self._rejected = state.table("network/rejected")
         self._loaded = state.table("network/loaded")
+        self._lost = state.table(LOST)
         self._verdicts: dict[tuple[str, str, str, int, str], bool] = {}
         self._places: dict[str, Place] = {}
         self._origins: dict[str, Source] = {}
@@ -254,17 +258,30 @@ class Connector:
         if where is not None:
             pod = self._store.get("pods", where[0], where[1])
             if pod is not None and pod["metadata"]["uid"] == where[2]:
-                if not self._may_connect(source, address, pod, port, protocol):
+                if self._is_lost(source, pod) or not self._may_connect(source, address, pod, port, protocol):
                     return Connection(failure=TIMEOUT, address=address, port=port, pod=pod)
                 return self._listener(pod, address, port, source.ip)
         node = self._nodes.get(address)
         if node is not None:
             return self._connect_node(source, address, node, port, protocol)
-        if not self._may_connect(source, address, None, port, protocol):
+        if self._is_lost(source, None) or not self._may_connect(source, address, None, port, protocol):
             return Connection(failure=TIMEOUT, address=address, port=port)
         # An address of the pods' or nodes' network that nobody has: no neighbour answers. Others: no way out.
         failure = UNREACHABLE if address.startswith(_LOCAL_NETWORKS) else TIMEOUT
         return Connection(failure=failure, address=address, port=port)
+
+    def _is_lost(self, source: Source, pod: Object | None) -> bool:
+        """Whether packets between a place and a pod (None: the world outside) are lost on a node: never within one."""
+        if not self._lost:
+            return False
+        origin = self._store.get("pods", source.namespace, source.pod) if source.pod else None
+        ends = [
+            each["spec"].get("nodeName", "")
+            if each is not None and not each["spec"].get("hostNetwork")
+            else ""
+            for each in (origin, pod)
+        ]
+        return ends[0] != ends[1] and any(end in self._lost for end in ends)
 
     def _connect_node(self, source: Source, address: str, node: str, port: int, protocol: str) -> Connection:
         if not self._may_connect(source, address, None, port, protocol):
@@ -331,18 +348,17 @@ class Connector:
 def source_of(pod: Object) -> Source | None:
     """Return the place of a pod, None while it has no address."""
     address = (pod.get("status") or {}).get("podIP", "")
-    if not address:
-        return None
+    return source_at(pod, address) if address else None
+
+
+def source_at(pod: Object, address: str) -> Source:
+    """Return the place of a pod whose address its status may not tell yet."""
     metadata, spec = pod["metadata"], pod["spec"]
     return Source(
-        namespace=metadata["namespace"],
-        pod=metadata["name"],
-        ip=address,
-        dns_policy=spec.get("dnsPolicy", "ClusterFirst"),
-        labels=metadata.get("labels") or {},
-        uid=metadata["uid"],
+        namespace=metadata["namespace"], pod=metadata["name"], ip=address, uid=metadata["uid"],
+        dns_policy=spec.get("dnsPolicy", "ClusterFirst"), labels=metadata.get("labels") or {},
         is_host_network=bool(spec.get("hostNetwork")),
-    )
+    )  # fmt: skip
 
 
 def _peer(pod: Object) -> Peer:

@@ -7,6 +7,7 @@ from typing import Final
 
 from env_core.apiserver.store import Store
 from env_core.dataplane.services import port_of
+from env_core.programs._http import VERSION
 from env_core.world import Object
 
 RESOURCE: Final = "ingresses.networking.k8s.io"
@@ -130,3 +131,11 @@ class Routes:
 
 def _order(route: Route) -> tuple[bool, int, int]:
     return route.is_default, -len(route.path), {"Exact": 0, "Prefix": 1}.get(route.kind, 2)
+
+
+_HOPS: Final = frozenset({"Connection", "connection", "Keep-Alive", "Transfer-Encoding"})
+
+
+def without_hops(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Return an answer's headers without those that concern one connection."""
+    return tuple(pair for pair in headers if pair[0] not in _HOPS and pair[0] != VERSION)

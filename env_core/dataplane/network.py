@@ -8,10 +8,13 @@ from typing import Final
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.dataplane._model import Connection, Source
 from env_core.dataplane.connecting import ARP_TIMEOUT_MS, CONNECT_TIMEOUT_MS
-from env_core.dataplane.ingress import Route
+from env_core.dataplane.crowds import Crowds
+from env_core.dataplane.ingress import Route, without_hops
 from env_core.dataplane.resolving import Resolver
-from env_core.dataplane.services import ServicePort
+from env_core.dataplane.services import SLICES, ServicePort
 from env_core.dataplane.serving import Usage, Usages, programs
+from env_core.dataplane.upstream import Upstream
+from env_core.objects.volume_claims import CLAIMS, size_bytes
 from env_core.programs import (
     EMPTY,
     RESET,
@@ -26,9 +29,8 @@ from env_core.programs import (
     Runtime,
     traefik,
 )
-from env_core.programs._cpu import stretched_ms
+from env_core.programs._disks import Place, Space
 from env_core.programs._http import PORT, VERSION
-from env_core.programs._images import is_musl
 from env_core.programs._runs import RunKey
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
@@ -43,7 +45,7 @@ _DEPTH_MAX: Final = 12
 class Network(Resolver):
     """Answers at once: latency is in the replies, and only tables change."""
 
-    __slots__ = ("_depth", "_usages", "telemetry")
+    __slots__ = ("_depth", "_usages", "crowds", "telemetry")
 
     def __init__(
         self, *, store: Store, runtime: Runtime, loop: EventLoop, state: State, streams: Streams
@@ -51,19 +53,27 @@ class Network(Resolver):
         del streams  # connections take turns, so that they use no chance
         super().__init__(store=store, runtime=runtime, loop=loop, state=state)
         self._usages = Usages(state.table("network/usage"))
+        self.crowds = Crowds(state, loop)
         self._depth = 0
         self.telemetry: Callable[[str, str], tuple[int, str, str]] = _unmonitored
         """Answers what a monitoring system's HTTP API is asked (path, form): status, body, content type."""
 
     def on_write(self, event: WatchEvent) -> None:
-        """Take note of a change. Every cache checks its own age, so that nothing needs doing."""
+        """Take note of a change. Every cache checks its own age, so that little needs doing."""
+        if event.ref.resource == SLICES:
+            self._services.on_write(event, self._loop.now_ms)
         if event.type == "DELETED" and event.ref.resource == "pods":
             for container in event.object["spec"]["containers"]:
                 self._usages.forget(event.object["metadata"]["uid"], container["name"])
+                self.crowds.forget(event.object["metadata"]["uid"], container["name"])
                 self._loaded.pop(RunKey(event.object["metadata"]["uid"], container["name"]))
 
     def handle(self, key: Hashable) -> None:
-        """Do what an agenda entry says; the network asks for none."""
+        """Do what an agenda entry says: ("visit", name) lets users come."""
+        assert isinstance(key, tuple)
+        visit = self.crowds.due(key[1])
+        if visit is not None:
+            self.request_ingress(visit.request, users=visit.users)
 
     def usage(self, run: Run) -> Usage:
         """Return what a container's requests have used."""
@@ -113,8 +123,16 @@ class Network(Resolver):
         if program.starts is None or launch.create_error:
             return launch
         run = Run(container=container, container_id="", program=program.name, launch=launch)
-        upstream = _Upstream(self, run, pod, self._loop.now_ms)
+        upstream = Upstream(self, run, pod, self._loop.now_ms)
         return program.starts(container, launch, upstream)
+
+    def space(self, place: Place) -> Space | None:
+        """Return how full a volume is, None for one without a size."""
+        namespace, _, name = place.claim.partition("/")
+        size = size_bytes(self._store.get(CLAIMS, namespace, name)) if name else None
+        return (
+            None if size is None else Space(size, self._runtime.used_bytes(place.volume, self._loop.now_ms))
+        )
 
     def exchange(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         """Send a request over a connection (or tell why there is none)."""
@@ -161,10 +179,17 @@ class Network(Resolver):
         pod = self._store.get("pods", where[0], where[1])
         return self.exchange(self._listener(pod, pod_ip, port, source_ip), request, now_ms)
 
-    def request_ingress(self, request: Request) -> Reply:
-        """Send an HTTP request from outside through the ingress controller; `request.host` is the Host header."""
+    def request_ingress(self, request: Request, *, users: int = 1) -> Reply:
+        """Send an HTTP request from outside through the ingress controller; `request.host` is the Host header.
+
+        With several `users` it stands for as many that come at once: the reply is that of the last one.
+        """
         self._refresh()
-        return self.exchange(self._connect_ingress(), request, self._loop.now_ms)
+        self.crowds.users = users
+        try:
+            return self.exchange(self._connect_ingress(), request, self._loop.now_ms)
+        finally:
+            self.crowds.users = 1
 
     def _serve(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         run = connection.run
@@ -175,15 +200,16 @@ class Network(Resolver):
             return Reply(failure=TIMEOUT, latency_ms=waited_ms, detail=f"read {connection.address}")
         if program is None:
             return Reply(failure=EMPTY, latency_ms=1, detail=f"read {connection.address}")
-        container = self.started_as(run)
-        upstream = _Upstream(self, run, connection.pod, at_ms)
+        container = run.container if program.rereads_files else self.started_as(run)
+        upstream = Upstream(self, run, connection.pod, at_ms)
+        users = self.crowds.users
         if (
             run.program == "traefik"
             and request.protocol == "http"
             and traefik.routes_ingresses(container, connection.port)
         ):
             reply = self._through_ingress(upstream, request, connection.source_ip)
-            self._usages.add(run, at_ms, -1 if reply.failure else reply.status, 1, 0)
+            self._usages.add(run, at_ms, -1 if reply.failure else reply.status, users, 0, times=users)
             return _within(reply, request.timeout_ms, connection.address)
         inner = Request(
             method=request.method, path=request.path, host=request.host,
@@ -192,14 +218,14 @@ class Network(Resolver):
         )  # fmt: skip
         served = program.serve(container, inner, upstream)
         reply = served.reply
-        used_bytes = run.resting_bytes(at_ms) + served.memory_bytes
+        memory_bytes, kept_bytes = served.memory_bytes * users, served.kept_bytes * users
         limit = container.memory_limit_bytes
-        if limit is not None and served.memory_bytes and used_bytes > limit:
-            self._usages.add(run, at_ms, -1, served.cpu_ms, served.memory_bytes)
+        if limit is not None and memory_bytes and run.resting_bytes(at_ms) + memory_bytes > limit:
+            self._usages.add(run, at_ms, -1, served.cpu_ms * users, memory_bytes, times=users)
             self._kill(run)
             return Reply(failure=EMPTY, latency_ms=reply.latency_ms, detail=f"read {connection.address}")
         status = -1 if reply.failure else reply.status
-        self._usages.add(run, at_ms, status, served.cpu_ms, served.memory_bytes, served.kept_bytes)
+        self._usages.add(run, at_ms, status, served.cpu_ms * users, memory_bytes, kept_bytes, times=users)
         if served.kept_bytes:
             self._fill(run)
         if served.log:
@@ -207,7 +233,7 @@ class Network(Resolver):
         if served.ends is not None:
             self._runtime.end(run, at_ms + reply.latency_ms, served.ends, "Error")
             self._loop.wake(at_ms + reply.latency_ms, "kubelet", ("run", container.pod_uid, container.name))
-        extra_ms = stretched_ms(served.cpu_ms, container.cpu_limit_millis) if served.cpu_ms else 0
+        extra_ms = self.crowds.takes_ms(run, at_ms, served.cpu_ms, is_done=True) if served.cpu_ms else 0
         if extra_ms or (reply.failure and not reply.detail):
             reply = Reply(
                 status=reply.status, headers=reply.headers, body=reply.body, failure=reply.failure,
@@ -234,18 +260,20 @@ class Network(Resolver):
         self._runtime.end(run, at_ms, 137, "OOMKilled")
         self._loop.wake(at_ms, "kubelet", ("run", run.container.pod_uid, run.container.name))
 
-    def _through_ingress(self, upstream: _Upstream, request: Request, client_ip: str) -> Reply:
+    def _through_ingress(self, upstream: Upstream, request: Request, client_ip: str) -> Reply:
         host = (request.headers.get("Host") or request.host).partition(":")[0]
         path = request.path.partition("?")[0]
         route = self._routes.find(host, path)
         if route is None:
             return traefik.not_found(upstream)
-        backends = self._services.backends(route.namespace, route.service, route.port_name, "TCP")
+        backends = self._services.backends(
+            route.namespace, route.service, route.port_name, "TCP", upstream.now_ms
+        )
         if not backends:
             return traefik.failed(upstream, 503, "no available server\n")
         return self._to_backend(upstream, request, route, client_ip)
 
-    def _to_backend(self, upstream: _Upstream, request: Request, route: Route, client_ip: str) -> Reply:
+    def _to_backend(self, upstream: Upstream, request: Request, route: Route, client_ip: str) -> Reply:
         port = ServicePort(
             route.namespace, route.service, 0, route.port_name, "TCP", has_affinity=False, affinity_ms=0
         )
@@ -272,7 +300,7 @@ class Network(Resolver):
         if not reply.failure:
             return Reply(
                 status=reply.status,
-                headers=_without_hops(reply.headers),
+                headers=without_hops(reply.headers),
                 body=reply.body,
                 latency_ms=reply.latency_ms + 1,
             )
@@ -291,94 +319,6 @@ class Network(Resolver):
         )
 
 
-class _Upstream:
-    """How a serving container reaches others."""
-
-    __slots__ = ("_network", "_pod", "_source", "elapsed_ms", "now_ms", "run")
-
-    def __init__(self, network: Network, run: Run, pod: Object | None, now_ms: int) -> None:
-        self._network = network
-        self._pod = pod
-        self._source: Source | None = None
-        self.run = run
-        self.now_ms = now_ms
-        self.elapsed_ms = 1
-
-    def source(self) -> Source | None:
-        """Return the container's place."""
-        if self._source is None and self._pod is not None:
-            self._source = self._network._source_at(self._pod) or _source_of(
-                self._pod, self.run.container.pod_ip
-            )
-        return self._source
-
-    def request(self, host: str, port: int, request: Request) -> Reply:
-        """Send a request as the container."""
-        source = self.source()
-        if source is None:
-            return Reply(failure=UNREACHABLE, detail="connect")
-        tries = 1 if is_musl(self.run.container.image) else 2
-        reply = self._network._request(source, host, port, request, tries, self.now_ms + self.elapsed_ms)
-        self.elapsed_ms += reply.latency_ms
-        return reply
-
-    def resolve(self, host: str) -> Reply:
-        """Look a name up as the container."""
-        source = self.source()
-        if source is None:
-            return Reply(failure=UNREACHABLE, detail="dns")
-        found = self._network.resolve(source, host, tries=1 if is_musl(self.run.container.image) else 2)
-        self.elapsed_ms += found.latency_ms
-        return Reply(
-            failure=found.failure,
-            body=next(iter(found.addresses), ""),
-            latency_ms=found.latency_ms,
-            detail="dns",
-        )
-
-    def certificate(self, host: str, port: int) -> str:
-        """Return what a TLS server shows to the container."""
-        source = self.source()
-        address = self.resolve(host).body
-        if source is None or not address:
-            return ""
-        connection = self._network.connect(source, address, port)
-        if connection.run is None or connection.failure:
-            return ""
-        return next(
-            (each.certificate for each in connection.run.launch.listeners if each.port == connection.port), ""
-        )
-
-    def state(self) -> dict[str, str]:
-        """Return the container's memory."""
-        container = self.run.container
-        return self._network._runtime.memory(container.pod_uid, container.name)
-
-    def remember(self, state: dict[str, str]) -> None:
-        """Replace the container's memory."""
-        container = self.run.container
-        self._network._runtime.remember(container.pod_uid, container.name, state)
-
-    def has_peer(self, address: str) -> bool:
-        """Whether a pod or node has the address."""
-        network = self._network
-        return network._runtime.pod_at(address) is not None or address in network._nodes
-
-    def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
-        """Ask what monitors the cluster."""
-        return self._network.telemetry(path, form)
-
-
-def _source_of(pod: Object, address: str) -> Source:
-    """Return the place of a pod whose address its status does not tell yet."""
-    metadata, spec = pod["metadata"], pod["spec"]
-    return Source(
-        namespace=metadata["namespace"], pod=metadata["name"], ip=address, uid=metadata["uid"],
-        dns_policy=spec.get("dnsPolicy", "ClusterFirst"), labels=metadata.get("labels") or {},
-        is_host_network=bool(spec.get("hostNetwork")),
-    )  # fmt: skip
-
-
 def _unmonitored(_path: str, _form: str) -> tuple[int, str, str]:
     return 404, "404 page not found\n", "text/plain; charset=utf-8"
 
@@ -388,10 +328,3 @@ def _within(reply: Reply, timeout_ms: int, address: str) -> Reply:
     if timeout_ms and reply.latency_ms > timeout_ms:
         return Reply(failure=TIMEOUT, latency_ms=timeout_ms, detail=f"read {address}")
     return reply
-
-
-_HOPS: Final = frozenset({"Connection", "connection", "Keep-Alive", "Transfer-Encoding"})
-
-
-def _without_hops(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    return tuple(pair for pair in headers if pair[0] not in _HOPS and pair[0] != VERSION)

@@ -71,9 +71,9 @@ class Usages:
         return found
 
     def add(
-        self, run: Run, at_ms: int, status: int, cpu_ms: int, memory_bytes: int, kept_bytes: int = 0
-    ) -> None:
-        """Count one request."""
+        self, run: Run, at_ms: int, status: int, cpu_ms: int, memory_bytes: int, kept_bytes: int = 0, *, times: int = 1
+    ) -> None:  # fmt: skip
+        """Count `times` requests of one kind, and what they used together."""
         container = run.container
         key = RunKey(container.pod_uid, container.name)
         before: Usage | None = self._rows.get(key)
@@ -81,10 +81,10 @@ class Usages:
             before = Usage(container.started_ms)
         _, codes, total_ms, peak_bytes, last, window_ms, earlier_ms, all_kept_bytes = before
         if len(codes) == 1 and codes[0][0] == status:
-            codes = ((status, codes[0][1] + 1),)
+            codes = ((status, codes[0][1] + times),)
         else:
             counts = dict(codes)
-            counts[status] = counts.get(status, 0) + 1
+            counts[status] = counts.get(status, 0) + times
             codes = tuple(counts.items())
         window = at_ms // WINDOW_MS
         if window == last:

@@ -130,12 +130,22 @@ class Fault:
     """What honest repairs change, and nothing wider."""
     repairs: tuple[Callable[[Case], Script], ...]
     decoys: tuple[Decoy, ...]
-    diagnosis: Callable[[Case], Diagnosis]
+    diagnosis: Callable[[Case], Diagnosis | tuple[Diagnosis, ...]]
     sign: Sign
     trials: Callable[[Case], tuple[Trial, ...]] = lambda _case: ()
     """Beyond churn and a roll."""
     level: int = 1
     """Difficulty by construction, 1 to 5: hops from symptom to cause, misleading evidence, privileges."""
+    is_control: bool = False
+    """Nothing has to be repaired: an untouched world and the honest answer (`submit --mechanism=none`) are right."""
+
+    halves: tuple[Fault, ...] = ()
+    """The faults that a compound is made of; each has its own proof."""
+
+    def causes(self, case: Case) -> tuple[Diagnosis, ...]:
+        """Return what is wrong, one entry for each cause."""
+        found = self.diagnosis(case)
+        return found if isinstance(found, tuple) else (found,)
 
     def __post_init__(self) -> None:
         """Refuse a declaration without its proof, at import."""

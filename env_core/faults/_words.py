@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from env_core.apiserver.request import STRATEGIC_PATCH
+from env_core.apiserver.request import STRATEGIC_PATCH, Identity
 from env_core.cluster import Cluster
 from env_core.faults._model import Case
 from env_core.scenarios._app import Base, Workload
@@ -46,11 +46,13 @@ def has_compute_quota(base: Base, place: Workload) -> bool:
 # Edits
 
 
-def patch_container(cluster: Cluster, place: Workload, fields: Mapping[str, Any]) -> None:
-    """Change fields of the workload's container, as the pipeline does."""
+def patch_container(
+    cluster: Cluster, place: Workload, fields: Mapping[str, Any], who: Identity = DELIVERY
+) -> None:
+    """Change fields of the workload's container, as the pipeline does, or somebody else."""
     container = {"name": place.container, **fields}
     patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
-    client = cluster.client(DELIVERY)
+    client = cluster.client(who)
     client.patch(place.resource, place.namespace, place.name, patch, STRATEGIC_PATCH)
 
 
@@ -137,7 +139,7 @@ def _pods(view: View, case: Case) -> list[Object]:
 
 
 def rolled_out(case: Case) -> Check:
-    """The workload's newest revision runs with all of its replicas, and no fewer than it had."""
+    """The workload's newest revision, and no older one, runs with all of its replicas, and no fewer than it had."""
 
     def fails(view: View) -> str:
         owner = owner_of(view, case)
@@ -148,6 +150,8 @@ def rolled_out(case: Case) -> Check:
         for field in ("updatedReplicas", "readyReplicas"):
             if status.get(field, 0) < max(wanted, 1):
                 return f"{case.name} has {field} {status.get(field, 0)} of {wanted}"
+        if status.get("replicas", 0) > status["updatedReplicas"]:
+            return f"{case.name} still has pods of an older revision"
         return ""
 
     return Check(f"{case.name} is rolled out", fails)

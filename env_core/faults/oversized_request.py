@@ -7,6 +7,7 @@ import json
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
+from env_core.faults._resources import amount, resources_of, set_resources
 from env_core.faults._words import (
     container_of,
     deployments,
@@ -16,7 +17,6 @@ from env_core.faults._words import (
     pods_pend,
     rolled_out,
 )
-from env_core.objects.quantity import to_bytes, to_milli
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks import Check
@@ -42,40 +42,21 @@ def _inject(case: Case, cluster: Cluster) -> None:
     cluster.advance(int(case.params["wait_s"]) * 1_000)
 
 
-def _resources(case: Case) -> dict[str, dict[str, str]]:
-    owner = case.base.cluster.store.get(case.place.resource, case.namespace, case.name)
-    assert owner is not None
-    found: dict[str, dict[str, str]] = container_of(owner, case.place.container).get("resources") or {}
-    return found
-
-
 def requests_what_it_uses(case: Case) -> Check:
     """CPU and memory requests lie between half and four times what they were, and none is missing."""
 
     def fails(view: View) -> str:
         now = container_of(owner_of(view, case), case.place.container).get("resources") or {}
         for section in ("requests", "limits"):
-            for resource, text in sorted((_resources(case).get(section) or {}).items()):
+            for resource, text in sorted((resources_of(case.base, case.place).get(section) or {}).items()):
                 if resource not in (now.get(section) or {}):
                     return f"{case.name} has no {section}.{resource}"
-                measure = to_milli if resource == "cpu" else to_bytes
-                was, is_now = measure(str(text)), measure(str(now[section][resource]))
+                was, is_now = amount(resource, text), amount(resource, now[section][resource])
                 if not was <= 2 * is_now <= 8 * was:
                     return f"{case.name} has {section}.{resource} {now[section][resource]}"
         return ""
 
     return Check(f"{case.name} requests what it uses", fails)
-
-
-def _set(case: Case, resources: dict[str, dict[str, str]]) -> str:
-    words = " ".join(
-        f"--{section}=" + ",".join(f"{name}={amount}" for name, amount in sorted(amounts.items()))
-        for section, amounts in sorted(resources.items())
-        if amounts
-    )
-    return (
-        f"kubectl -n {case.namespace} set resources deployment/{case.name} -c {case.place.container} {words}"
-    )
 
 
 def _places(base: Base) -> tuple[str, ...]:
@@ -112,7 +93,7 @@ FAMILY = Family(
             repaired_when=lambda case: (requests_what_it_uses(case), rolled_out(case)),
             allowed=lambda case: (case.allow(case.container("resources")),),
             repairs=(
-                lambda case: (_set(case, _resources(case)),),
+                lambda case: (set_resources(case, resources_of(case.base, case.place)),),
                 lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
             ),
             decoys=(

@@ -16,6 +16,8 @@ FINISHED: Final = "finished"
 
 # What a busy worker waits for.
 IDLE: Final = ""
+ATTACHING: Final = "attaching"
+"""Its volumes are not attached to the node: the write that tells of it wakes the worker."""
 MOUNTING: Final = "mounting"
 KILLING: Final = "killing"
 PULLING: Final = "pulling"

@@ -1,4 +1,4 @@
-"""A pod comes to a node: it is taken in or refused."""
+"""A pod comes to a node: it is taken in or refused; and what of its later changes concerns the node."""
 
 from __future__ import annotations
 
@@ -60,3 +60,15 @@ def _reject(host: Host, record: PodRecord, pod: Object, refused: admission.Refus
     except StatusError as error:
         if error.code not in (403, 404, 409):
             raise
+
+
+def concerns(old: Object, new: Object) -> bool:
+    """Whether a pod's change is one that its kubelet acts on: spec, deletion, conditions of readiness gates."""
+    before, after = old["metadata"], new["metadata"]
+    if after.get("generation") != before.get("generation"):
+        return True
+    if after.get("deletionTimestamp") != before.get("deletionTimestamp"):
+        return True
+    if new["spec"] is not old["spec"] and new["spec"] != old["spec"]:
+        return True
+    return bool(new["spec"].get("readinessGates")) and old.get("status") != new.get("status")

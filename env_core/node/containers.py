@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from env_core.node import dns, eviction, lifecycle, volumes
+from env_core.node import disks, dns, eviction, lifecycle, volumes
 from env_core.node import images as image_rules
 from env_core.node._host import Host
 from env_core.node._records import Instance, PodRecord
@@ -243,6 +243,7 @@ def run(host: Host, record: PodRecord, pod: Object, container: Object, present: 
         restarts=restarts,
         user=user,
         is_root_read_only=bool((container.get("securityContext") or {}).get("readOnlyRootFilesystem")),
+        mounts=disks.mounts(host, record, pod, container, env),
     )
     program = host.images.program_for(reference, subject)
     launch = program.launch(subject) if program is not None else _nothing_runs(subject)
@@ -332,8 +333,8 @@ def _put_run(
     over_ms = started.out_of_memory_ms()
     if over_ms is not None and (started.exit_at_ms is None or over_ms < started.exit_at_ms):
         started = replace(started, exit_at_ms=over_ms, exit_code=137, exit_reason="OOMKilled")
-    host.runtime.put(started)
-    host.runtime.remember(subject.pod_uid, subject.name, {})
+    host.runtime.begin(started)
+    disks.watch(host, started)
     if launch.live:
         host.loop.wake(subject.started_ms + LIVE_AFTER_MS, "script", (subject.pod_uid, subject.name))
     if launch.log:

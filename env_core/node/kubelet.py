@@ -14,6 +14,7 @@ from env_core.node import (
     api,
     arrivals,
     containers,
+    disks,
     endings,
     eviction,
     hanging,
@@ -31,6 +32,7 @@ from env_core.node import (
 from env_core.node._host import Host, Jitter, PodNetwork, next_phase_ms
 from env_core.node._records import IDLE, SYNCING, Free, PodRecord, Settings
 from env_core.node.images import Images
+from env_core.node.machines import Machines
 from env_core.programs import Run, Runtime
 from env_core.sim.state import State
 from env_core.world import Object, Output
@@ -52,7 +54,7 @@ class Kubelets:
     eviction manager looks; ("images", name) its images are collected.
     """
 
-    __slots__ = ("_host", "views")
+    __slots__ = ("_host", "machines", "views")
 
     def __init__(
         self,
@@ -75,6 +77,7 @@ class Kubelets:
             jitter=jitter,
         )
         self._host = host
+        self.machines = Machines(host)
         self.views: Mapping[str, Callable[[Object, int], Object]] = {
             "nodes": lambda node, now_ms: nodes.viewed_node(host, node, now_ms),
             nodes.LEASES: lambda lease, now_ms: nodes.viewed_lease(host, lease, now_ms),
@@ -230,6 +233,8 @@ class Kubelets:
             self._on_pod(event)
         elif resource in _SOURCES:
             self._on_source(event)
+        elif resource == disks.WATCHED:
+            disks.wake_waiting(self._host, event.object)
         elif resource == "nodes" and event.old is not None:
             node = self._host.node(event.ref.name)
             is_cordoned = bool((event.object.get("spec") or {}).get("unschedulable"))
@@ -248,7 +253,7 @@ class Kubelets:
                 endings.gone(host, record, pod)
             return
         old = event.old
-        if old is not None and old["spec"].get("nodeName") and not _concerns(old, pod):
+        if old is not None and old["spec"].get("nodeName") and not arrivals.concerns(old, pod):
             return
         host.wake(host.now_ms + WATCH_DELAY_MS, "pod", event.ref.namespace, event.ref.name)
 
@@ -301,12 +306,12 @@ class Kubelets:
                     self._apply(record, pod, container["name"], change)
         elif what == "run":
             host.wake(next_phase_ms(node.relist_ms, host.now_ms), "sync", record.uid)
+        elif what == "disk":
+            disks.look(host, record, key[2])
         elif what == "files":
             self._refresh(record)
-        elif what == "hook":
-            pod = host.pod(record) or record.pod
-            if pod is not None:
-                host.event(record, pod, "Warning", "FailedPreStopHook", "PreStopHook failed", key[2])
+        elif what == "hook" and (ending := host.pod(record) or record.pod) is not None:
+            host.event(record, ending, "Warning", "FailedPreStopHook", "PreStopHook failed", key[2])
 
     def _pod_changed(self, namespace: str, name: str) -> None:
         host = self._host
@@ -383,15 +388,3 @@ class Kubelets:
         """Open a session with a running container, which lasts; raises `StatusError` in the API server's words."""
         logs.running(self._host, pod, request)
         return True
-
-
-def _concerns(old: Object, new: Object) -> bool:
-    """Whether a pod's change is one that its kubelet acts on: spec, deletion, conditions of readiness gates."""
-    before, after = old["metadata"], new["metadata"]
-    if after.get("generation") != before.get("generation"):
-        return True
-    if after.get("deletionTimestamp") != before.get("deletionTimestamp"):
-        return True
-    if new["spec"] is not old["spec"] and new["spec"] != old["spec"]:
-        return True
-    return bool(new["spec"].get("readinessGates")) and old.get("status") != new.get("status")

@@ -13,6 +13,7 @@ from env_core.node import (
     _actions,
     conditions,
     containers,
+    disks,
     dns,
     endings,
     image_pulls,
@@ -24,6 +25,7 @@ from env_core.node import (
 )
 from env_core.node._host import Host, next_phase_ms
 from env_core.node._records import (
+    ATTACHING,
     HOOK,
     IDLE,
     KILLING,
@@ -132,6 +134,9 @@ def sync(host: Host, record: PodRecord, pod: Object) -> None:
 def _start_mounting(host: Host, record: PodRecord, pod: Object) -> None:
     now_ms = host.now_ms
     claim = volumes.claim_problem(host, record, pod)
+    if not claim and not disks.is_attached(host, record, pod):
+        host.put(record._replace(stage=ATTACHING, until_ms=now_ms))
+        return
     until_ms = now_ms + volumes.MOUNTED_AFTER_MS
     if claim or record.mount_tries:
         host.put(record._replace(stage=MOUNTING, until_ms=until_ms))
@@ -281,7 +286,9 @@ def step(host: Host, record: PodRecord, pod: Object) -> None:
         if record.stage == KILLING:
             endings.stopped(host, record._replace(stage=IDLE), pod)
         return
-    if record.stage == MOUNTING:
+    if record.stage == ATTACHING:
+        _start_mounting(host, record._replace(stage=IDLE), pod)
+    elif record.stage == MOUNTING:
         _mount(host, record, pod)
     elif record.stage == KILLING:
         _killed(host, record._replace(stage=IDLE), pod)

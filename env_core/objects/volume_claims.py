@@ -26,6 +26,12 @@ def class_name(obj: Object) -> str:
     return annotated or obj["spec"].get("storageClassName") or ""
 
 
+def size_bytes(claim: Object | None) -> int | None:
+    """Return the size of the file system on a claim's volume, None while it has none."""
+    size = (((claim or {}).get("status") or {}).get("capacity") or {}).get("storage")
+    return quantity.to_bytes(size) if size else None
+
+
 def is_bound(claim: Object) -> bool:
     """Whether the claim has its volume for good."""
     annotations = claim["metadata"].get("annotations") or {}

@@ -21,6 +21,20 @@ RESET = "reset"
 EMPTY = "empty-reply"
 
 
+class Mount(NamedTuple):
+    """A volume, or a directory of one, that a container may write to."""
+
+    volume: str
+    """What tells it from all other volumes, whichever claim leads to it."""
+    claim: str = ""
+    """namespace/name of the claim that leads to it; "" for a volume without one."""
+    below: str = ""
+    """The directory of the volume that is mounted; "" for all of it."""
+
+
+_NO_MOUNTS: Final[Mapping[str, Mount]] = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
     """A container as its program sees it: immutable for one run."""
@@ -43,6 +57,8 @@ class Container:
     restarts: int
     user: int = 0
     is_root_read_only: bool = False
+    mounts: Mapping[str, Mount] = field(default_factory=lambda: _NO_MOUNTS)
+    """Volumes for data by mount path."""
 
 
 class Line(NamedTuple):
@@ -100,6 +116,15 @@ class Written:
     after_ms: int = 0
 
 
+class Fill(NamedTuple):
+    """What a program goes on writing to a directory for as long as it runs: a log, or a database's journal."""
+
+    path: str
+    bytes_per_s: int
+    bytes_max: int
+    """What it keeps of it: the oldest parts go."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """What a program does when its container starts."""
@@ -115,6 +140,7 @@ class Launch:
     disk_bytes: int = 36 << 10
     """In its container's own layer from the start."""
     written: tuple[Written, ...] = ()
+    fills: Fill | None = None
     cpu_millis: int = 1
     """At rest."""
     stop_ms: int = 150
@@ -197,8 +223,23 @@ class Upstream(Protocol):
     def remember(self, state: dict[str, str]) -> None:
         """Replace the container's memory."""
 
+    def stored(self, path: str) -> Mapping[str, str]:
+        """Return what a directory of the container keeps on disk, by name; not to be changed.
+
+        On a volume it outlasts the container, else it goes with it.
+        """
+
+    def store(self, path: str, rows: Mapping[str, str]) -> None:
+        """Replace what a directory of the container keeps on disk."""
+
+    def free_bytes(self, path: str) -> int | None:
+        """Return what is left of the volume on which a path lies, None where no size is known."""
+
     def has_peer(self, address: str) -> bool:
         """Whether the host at an address is still there; the connections of one that is gone are closed."""
+
+    def takes_ms(self, cpu_ms: int) -> int:
+        """Return how long the container needs for so much CPU time, under its limit and beside what else it is asked for."""
 
     def telemetry(self, path: str, form: str) -> tuple[int, str, str]:
         """Ask what monitors the cluster; return status, body and content type."""
@@ -254,8 +295,12 @@ class Program:
     """What becomes of a launch by what the container reaches then: names that must resolve, servers that must answer."""
     signalled: Callable[[Container, str, int], Signalled | None] | None = None
     """What a signal ("TERM", "HUP") at a moment in milliseconds does; None for the default of the Launch."""
+    filled: Callable[[Container, int], Signalled] | None = None
+    """What the end of its disk space does to it at a moment in milliseconds; None when it goes on."""
     processes: Callable[[Container], tuple[str, ...]] | None = None
     """Command lines for `ps`, PID 1 first; the argv when None."""
     is_steady: Callable[[Container, Request], bool] = lambda _container, _request: False
     """Whether the answer to a request cannot change during the run (static files): probes need not repeat it."""
+    rereads_files: bool = False
+    """Whether it opens mounted files when it needs them, so that it sees them refreshed; else it goes on with what it has loaded."""
     source: str

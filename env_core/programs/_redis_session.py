@@ -134,6 +134,14 @@ class Session:
         found = [slot[len(prefix) :] for slot in self.memory if slot.startswith(prefix)]
         return [name for name in found if self.value(name) is not None]
 
+    def data(self) -> dict[str, str]:
+        """Return what a snapshot holds: the keys of all databases, and when they expire."""
+        return {
+            slot: text
+            for slot, text in self.memory.items()
+            if slot[0].isdigit() or slot.startswith("expires ")
+        }
+
     def used_bytes(self) -> int:
         """Return about how much the data takes."""
         return 900_000 + sum(len(slot) + len(text) + 64 for slot, text in self.memory.items())

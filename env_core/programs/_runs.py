@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from env_core.programs._disks import Disks
 from env_core.programs._model import Container, Launch, Line
 from env_core.sim.state import State
 
@@ -90,20 +91,45 @@ class _Log(NamedTuple):
 
 
 class Runtime:
-    """The container runtimes of all nodes: runs by container, pods by address, logs by run."""
+    """The container runtimes of all nodes: runs by container, pods by address, logs by run, disks."""
 
-    __slots__ = ("_addresses", "_logs", "_memory", "runs")
+    __slots__ = ("_addresses", "_logs", "_memory", "disks", "runs")
 
     def __init__(self, state: State) -> None:
         self.runs = state.table("runtime/runs")
         self._addresses = state.table("runtime/addresses")
         self._logs = state.table("runtime/logs")
         self._memory = state.table("runtime/memory")
+        self.disks = Disks(state)
 
     def run(self, pod_uid: str, container: str) -> Run | None:
         """Return the newest run of a container, running or ended."""
         found: Run | None = self.runs.get(RunKey(pod_uid, container))
         return found
+
+    def begin(self, run: Run) -> None:
+        """Record a new run: memory and layer of the one before are gone."""
+        before = self.run(run.container.pod_uid, run.container.name)
+        if before is not None and before.container.restarts != run.container.restarts:
+            self._ended(before, run.container.started_ms)
+            self.disks.drop_layer(before.container)
+        if run.launch.fills is not None:
+            self.disks.fill(run.container, run.launch.fills)
+        self.put(run)
+        self.remember(run.container.pod_uid, run.container.name, {})
+
+    def _ended(self, run: Run, at_ms: int) -> None:
+        if run.launch.fills is not None:
+            self.disks.settle(run.container, min(run.exit_at_ms or at_ms, at_ms))
+
+    def used_bytes(self, volume: str, now_ms: int) -> int:
+        """Return what is in use of a volume that something fills, 0 of others."""
+        level = self.disks.level(volume)
+        if level is None:
+            return 0
+        run = self.run(level.pod_uid, level.container)
+        is_over = run is not None and run.exit_at_ms is not None
+        return level.at(min(now_ms, run.exit_at_ms or now_ms) if is_over and run is not None else now_ms)
 
     def put(self, run: Run) -> None:
         """Record a run, new or changed."""
@@ -130,6 +156,9 @@ class Runtime:
             run: Run | None = self.runs.pop(key)
             self._memory.pop(key)
             if run is not None:
+                self._ended(run, run.exit_at_ms or NEVER_MS)
+                self.disks.drop_layer(run.container)
+                self.disks.drop_scratch(run.container)
                 for restarts in range(run.container.restarts + 1):
                     self._logs.pop(LogKey(pod_uid, name, restarts))
 

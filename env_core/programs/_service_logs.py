@@ -2,16 +2,30 @@
 
 Source: tests/golden/programs/app-go (go.ok, go.upstream.errors), app-python (python.uvicorn.*, python.fault.*),
 app-node (node.express.*), app-java (java.ok, java.caused). Not recorded: the access lines of Node (morgan's "tiny"
-format, github.com/expressjs/morgan) and Java (Tomcat's "common" pattern, tomcat.apache.org, Access Log Valve).
+format, github.com/expressjs/morgan) and Java (Tomcat's "common" pattern, tomcat.apache.org, Access Log Valve); what is said of
+a file that is not there (Go io/fs PathError, Python's built-in exceptions, Node's errors page, java.nio.file.NoSuchFileException).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from env_core.programs._http import REASONS, access_date, slash_date
 from env_core.programs._model import Line, Request
-from env_core.programs._service_model import FLAG, GO, JAVA, NODE, NUMBER, PYTHON, Product, Release, Variable
+from env_core.programs._service_model import (
+    FLAG,
+    GO,
+    JAVA,
+    NODE,
+    NUMBER,
+    PYTHON,
+    Product,
+    Release,
+    Variable,
+    password_file_of,
+    password_of,
+)
 
 _ERR: Final = "stderr"
 _NODE_TAIL: Final = (
@@ -27,12 +41,21 @@ _NODE_TAIL: Final = (
 )
 
 
-def started(product: Product, release: Release, port: int, boot_ms: int, ready_ms: int, at_ms: int) -> tuple[Line, ...]:  # fmt: skip
+def started(
+    product: Product,
+    release: Release,
+    env: Mapping[str, str],
+    port: int,
+    boot_ms: int,
+    ready_ms: int,
+    at_ms: int,
+) -> tuple[Line, ...]:
     """Return what a product says while it starts: the first lines at `boot_ms`, the last when it listens."""
     first, last = slash_date(at_ms + boot_ms), slash_date(at_ms + ready_ms)
     name = product.name
     if product.language == GO:
         lines = [Line(boot_ms, f"{first} {name} {release.tag} starting", _ERR)]
+        lines += [Line(boot_ms, f"{first} config: {text}", _ERR) for text in _passwords(product, env)]
         if release.extra_start_ms:
             lines.append(Line(boot_ms, f"{first} schema migration 0042_backfill_totals: running", _ERR))
             lines.append(Line(ready_ms, f"{last} schema migration 0042_backfill_totals: done", _ERR))
@@ -62,6 +85,42 @@ def started(product: Product, release: Release, port: int, boot_ms: int, ready_m
     if release.extra_start_ms:
         lines.append(Line(boot_ms, "Migrating schema to version 42 - backfill totals"))
     return (*lines, Line(ready_ms, f"Server started on port {port}"))
+
+
+def _passwords(product: Product, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return where the passwords of a product's stores come from, and how often they are read."""
+    found = []
+    for _protocol, prefix in product.stores:
+        name, file = password_of(prefix), password_file_of(prefix)
+        if env.get(file):
+            found.append(f"{name}: from file {env[file]}, read for each connection")
+        else:
+            found.append(f"{name}: from the environment, read once ({file} not set)")
+    return tuple(found)
+
+
+def unreadable(product: Product, path: str, at_ms: int) -> tuple[str, ...]:
+    """Return what a product says when a file that its configuration names is not there; it ends with 1."""
+    if product.language == GO:
+        return (f"{slash_date(at_ms)} config: open {path}: no such file or directory",)
+    if product.language == PYTHON:
+        return (
+            "Traceback (most recent call last):",
+            '  File "/app/main.py", line 27, in <module>',
+            f'    settings.read_file("{path}")',
+            f"FileNotFoundError: [Errno 2] No such file or directory: '{path}'",
+        )
+    if product.language == NODE:
+        return (
+            "node:fs:441", "    return binding.readFileUtf8(path, stringToFlags(options.flag));", "                   ^", "",
+            f"Error: ENOENT: no such file or directory, open '{path}'", "    at Object.readFileSync (node:fs:441:20)", *_NODE_TAIL,
+        )  # fmt: skip
+    return (
+        'Exception in thread "main" java.lang.RuntimeException: configuration',
+        "\tat com.shop.App.main(App.java:70)",
+        f"Caused by: java.nio.file.NoSuchFileException: {path}",
+        "\t... 1 more",
+    )
 
 
 def missing(product: Product, variable: Variable, at_ms: int) -> tuple[str, ...]:

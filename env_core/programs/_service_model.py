@@ -22,6 +22,7 @@ TEXT = "text"
 NUMBER = "number"
 FLAG = "flag"
 URL = "url"
+FILE = "file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,7 @@ class Variable:
 
     name: str
     kind: str = TEXT
-    """TEXT, NUMBER, FLAG (true or false) or URL; what does not parse ends the process."""
+    """TEXT, NUMBER, FLAG (true or false), URL or FILE (a path); what does not parse or is not there ends the process."""
     default: str | None = None
     """None: the product ends without it."""
 
@@ -201,7 +202,20 @@ def tags(product: Product) -> Tags:
 
 TIMEOUT_VARIABLE: Final = "UPSTREAM_TIMEOUT_MS"
 RETRIES_VARIABLE: Final = "UPSTREAM_RETRIES"
+MIGRATE_VARIABLE: Final = "MIGRATE_ON_START"
+"""Whether a server migrates its data before it listens; else somebody must have run its command `migrate`."""
+MIGRATE: Final = "migrate"
 CACHE_FILL_S: Final = 60
+
+
+def password_of(prefix: str) -> str:
+    """Return the variable with the password of a store."""
+    return f"{prefix}_PASSWORD"
+
+
+def password_file_of(prefix: str) -> str:
+    """Return the variable with the path of a file from which a store's password is read instead, for each connection."""
+    return f"{prefix}_PASSWORD_FILE"
 
 
 def common(product: Product) -> tuple[Variable, ...]:
@@ -214,6 +228,7 @@ def common(product: Product) -> tuple[Variable, ...]:
         Variable(name="READINESS_DEPENDENCIES", kind=FLAG, default="false"),
         Variable(name="LIVENESS_DEPENDENCIES", kind=FLAG, default="false"),
         Variable(name="SHUTDOWN_DELAY_MS", kind=NUMBER, default="0"),
+        Variable(name=MIGRATE_VARIABLE, kind=FLAG, default="true"),
     ]
     for protocol, prefix in product.stores:
         found.append(Variable(name=f"{prefix}_HOST"))
@@ -222,10 +237,11 @@ def common(product: Product) -> tuple[Variable, ...]:
         if protocol == POSTGRES:
             found += [
                 Variable(name=f"{prefix}_USER"),
-                Variable(name=f"{prefix}_PASSWORD"),
+                Variable(name=password_of(prefix)),
                 Variable(name=f"{prefix}_NAME"),
                 Variable(name=f"{prefix}_POOL_SIZE", kind=NUMBER, default="5"),
             ]
         else:
-            found.append(Variable(name=f"{prefix}_PASSWORD", default=""))
+            found.append(Variable(name=password_of(prefix), default=""))
+        found.append(Variable(name=password_file_of(prefix), kind=FILE, default=""))
     return (*found, *product.variables)

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from env_core.programs import _postgres_wire, _redis_session
 from env_core.programs import _service_logs as logs
-from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import header_date
 from env_core.programs._model import Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._service_errors import Failed, text
@@ -30,7 +29,7 @@ from env_core.programs._service_model import (
     Product,
     Release,
 )
-from env_core.programs._service_starting import is_on, number
+from env_core.programs._service_starting import is_on, number, password
 
 _JSON: Final = {
     GO: "application/json", NODE: "application/json; charset=utf-8", PYTHON: "application/json", JAVA: "application/json",
@@ -118,7 +117,7 @@ def _answer(
 ) -> Served:  # fmt: skip
     cpu_ms = endpoint.cpu_ms if endpoint is not None else 1
     body = json.dumps(fields, separators=(",", ":"))
-    spent_ms = took_ms + stretched_ms(cpu_ms, container.cpu_limit_millis)
+    spent_ms = took_ms + upstream.takes_ms(cpu_ms)
     at_ms = upstream.now_ms + spent_ms
     log = (*lines, logs.request(product, request, status, len(body), spent_ms, at_ms))
     reply = Reply(
@@ -233,8 +232,8 @@ def _failure(
 def _redis(container: Container, call: Call, _path: str, upstream: Upstream, timeout_ms: int) -> Outcome:
     env, prefix = container.env, call.variable
     host, port = env.get(f"{prefix}_HOST", ""), number(env, f"{prefix}_PORT", 6379)
-    password = env.get(f"{prefix}_PASSWORD", "")
-    body = _redis_session.encode("AUTH", password) if password else ""
+    secret = password(container, prefix)
+    body = _redis_session.encode("AUTH", secret) if secret else ""
     body += _redis_session.encode(*call.target.split(" "))
     asked = Request(method="", path="", host=host, body=body, protocol="redis", timeout_ms=timeout_ms)
     reply = upstream.request(host, port, asked)
@@ -249,7 +248,7 @@ def _postgres(container: Container, call: Call, _path: str, upstream: Upstream, 
     env, prefix = container.env, call.variable
     host, port = env.get(f"{prefix}_HOST", ""), number(env, f"{prefix}_PORT", 5432)
     query = _postgres_wire.Query(
-        user=env.get(f"{prefix}_USER", ""), password=env.get(f"{prefix}_PASSWORD", ""), database=env.get(f"{prefix}_NAME", ""),
+        user=env.get(f"{prefix}_USER", ""), password=password(container, prefix), database=env.get(f"{prefix}_NAME", ""),
         statement=call.target, pool=number(env, f"{prefix}_POOL_SIZE", 5),
     )  # fmt: skip
     asked = Request(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -13,11 +14,15 @@ from env_core.programs._http import slash_date
 from env_core.programs._model import Container, Exit, Launch, Line, Listener
 from env_core.programs._service_model import (
     CACHE_FILL_S,
+    FILE,
     FLAG,
     GO,
     JAVA,
+    MIGRATE,
+    MIGRATE_VARIABLE,
     NODE,
     NUMBER,
+    POSTGRES,
     PYTHON,
     URL,
     Product,
@@ -25,6 +30,8 @@ from env_core.programs._service_model import (
     Task,
     Variable,
     common,
+    password_file_of,
+    password_of,
 )
 
 _BOOT_MS: Final = {GO: 15, PYTHON: 400, NODE: 250, JAVA: 600}
@@ -55,15 +62,26 @@ def is_valid(variable: Variable, value: str) -> bool:
     return variable.kind != URL or _URL.fullmatch(value) is not None
 
 
-def is_on(env: Mapping[str, str], name: str) -> bool:
+def is_on(env: Mapping[str, str], name: str, default: str = "false") -> bool:
     """Whether a FLAG is set to true."""
-    return env.get(name, "false") in _TRUE
+    return (env.get(name) or default) in _TRUE
 
 
 def number(env: Mapping[str, str], name: str, default: int) -> int:
     """Return the value of a NUMBER."""
     text = env.get(name, "")
     return int(text) if _NUMBER.fullmatch(text) else default
+
+
+def password(container: Container, prefix: str) -> str:
+    """Return the password of a store: from the file that is named for it, as it is now, else from the environment.
+
+    A line's end at the end of the file does not count. Source: `file_env` in the entry points of docker-library's images.
+    """
+    path = container.env.get(password_file_of(prefix), "")
+    if path:
+        return container.files.get(path, "").rstrip("\n")
+    return container.env.get(password_of(prefix), "")
 
 
 @lru_cache(maxsize=512)
@@ -83,7 +101,7 @@ def launch(product: Product, release: Release, container: Container, argv: tuple
         lines, code = problem
         return _ended(tuple(Line(boot_ms, line, "stderr") for line in lines), boot_ms, code)
     rest = words[len(command(product)) - 1 :]
-    task = product.tasks.get(rest[0]) if rest else None
+    task = _task(product, release, rest[0]) if rest else None
     wrong = _configuration(product, release, container, task, container.started_ms + boot_ms)
     if wrong:
         return _ended(tuple(Line(boot_ms, line, "stderr") for line in wrong), boot_ms, 1)
@@ -102,6 +120,25 @@ def _arguments(product: Product, argv: tuple[str, ...]) -> tuple[str, ...] | Non
     return argv[1:]
 
 
+def _task(product: Product, release: Release, word: str) -> Task | None:
+    """Return what the binary does for a word: one of its tasks, or the migration that it would do at its start."""
+    if word != MIGRATE:
+        return product.tasks.get(word)
+    needed = tuple(
+        f"{prefix}_{name}"
+        for protocol, prefix in product.stores
+        for name in (("HOST", "USER", "PASSWORD", "NAME") if protocol == POSTGRES else ("HOST",))
+    )
+    if not release.extra_start_ms:
+        return Task(log=("schema is up to date",), took_ms=300, required=needed)
+    name = "schema migration 0042_backfill_totals"
+    return Task(log=(f"{name}: running", f"{name}: done"), took_ms=release.extra_start_ms, required=needed)
+
+
+def _words_of(product: Product) -> tuple[str, ...]:
+    return ("serve", MIGRATE, *product.tasks)
+
+
 def _usage(
     product: Product, argv: tuple[str, ...], words: tuple[str, ...]
 ) -> tuple[tuple[str, ...], int] | None:
@@ -114,16 +151,12 @@ def _usage(
         if words and words[0].startswith("-"):
             flag = words[0].lstrip("-").partition("=")[0]
             return (f"flag provided but not defined: -{flag}", f"Usage of {argv[0]}:"), 2
-        if words and words[0] not in ("serve", *product.tasks):
+        if words and words[0] not in _words_of(product):
             return (f"{argv[0]}: unknown command {words[0]!r}".replace("'", '"'),), 2
         return None
     if words[: len(own)] == own:
         rest = words[len(own) :]
-        return (
-            ((f"unknown command: {rest[0]}",), 2)
-            if rest and rest[0] not in ("serve", *product.tasks)
-            else None
-        )
+        return ((f"unknown command: {rest[0]}",), 2) if rest and rest[0] not in _words_of(product) else None
     if product.language == JAVA:
         path = words[words.index("-jar") + 1] if "-jar" in words[:-1] else ""
         if path and path != own[-1]:
@@ -159,8 +192,10 @@ def _configuration(
         if task is not None and variable.name not in task.required:
             continue
         if value is None or (value == "" and variable.default is None):
-            if variable.default is None:
+            if variable.default is None and not container.env.get(f"{variable.name}_FILE"):
                 return logs.missing(product, variable, at_ms)
+        elif value and variable.kind == FILE and value not in container.files:
+            return logs.unreadable(product, value, at_ms)
         elif value and not is_valid(variable, value):
             return logs.malformed(product, variable, value, at_ms)
     return ()
@@ -190,6 +225,8 @@ def _run_task(product: Product, task: Task, container: Container, boot_ms: int) 
 def _serve(product: Product, release: Release, container: Container, boot_ms: int) -> Launch:
     env = container.env
     port = number(env, "PORT", product.port)
+    if not is_on(env, MIGRATE_VARIABLE, "true"):
+        release = replace(release, extra_start_ms=0)
     start_ms = (
         product.start_ms
         + stretched_ms(product.start_cpu_ms, container.cpu_limit_millis)
@@ -205,7 +242,7 @@ def _serve(product: Product, release: Release, container: Container, boot_ms: in
     leak = release.growth_bytes_per_s
     return Launch(
         listeners=(Listener(port=port, protocol="http", after_ms=ready_ms),),
-        log=logs.started(product, release, port, boot_ms, ready_ms, container.started_ms),
+        log=logs.started(product, release, env, port, boot_ms, ready_ms, container.started_ms),
         memory_bytes=used_bytes if leak else product.resting_bytes,
         growth_bytes_per_s=leak or cache_bytes // CACHE_FILL_S,
         growth_bytes_max=0 if leak else cache_bytes,

@@ -1,14 +1,16 @@
-"""Postgres: one server that knows who is connected, checks passwords and takes every statement for a good one.
+"""Postgres: one server that knows who is connected, checks passwords, and keeps its tables in its data directory.
 
-What it does not do: keep data, or read a password from an initialised volume; the environment of the run counts.
+What it does not do: read a password from an initialised volume; the environment of the run counts.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from env_core.programs import _postgres_wire
+from env_core.programs import _postgres_data, _postgres_wire
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import moment
@@ -17,6 +19,7 @@ from env_core.programs._model import (
     EMPTY,
     Container,
     Exit,
+    Fill,
     Image,
     Launch,
     Line,
@@ -25,6 +28,7 @@ from env_core.programs._model import (
     Reply,
     Request,
     Served,
+    Signalled,
     Upstream,
 )
 
@@ -44,7 +48,23 @@ _BINARIES: Final = (
     _ENTRYPOINT,
 )
 _PORT: Final = 5432
+_DATA: Final = "/var/lib/postgresql/data"
+_INITIALISED: Final = "PostgreSQL Database directory appears to contain a database; Skipping initialization"
+_INIT: Final = (
+    'The files belonging to this database system will be owned by user "postgres".',
+    "This user must also own the server process.",
+)
+"""Source: tests/golden/programs/postgres (initdb); docker-library/postgres docker-entrypoint.sh."""
 _CONNECTIONS_MAX: Final = 100
+_BASE_BYTES: Final = 41 << 20
+"""What a new cluster takes."""
+_WAL_BYTES_PER_S: Final = 12 << 20
+"""How fast the write-ahead log grows under the applications' load: our choice."""
+_WAL_MIN_BYTES: Final = 1 << 30
+"""The default of max_wal_size. Source: https://www.postgresql.org/docs/16/runtime-config-wal.html."""
+_SIZE: Final = re.compile(r"'?(\d+)\s*(kB|MB|GB|TB)?'?")
+_UNITS: Final = {"kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+_NO_SPACE: Final = "No space left on device"
 _PEER: Final = "pool "
 
 
@@ -57,11 +77,11 @@ def _tags(*suffixes: str) -> tuple[str, ...]:
 IMAGES: Final = (
     Image(
         repository="postgres", tags=("alpine", *_tags("-alpine")), size_bytes=112_310_402, entrypoint=(_ENTRYPOINT,),
-        command=("postgres",), env={"PGDATA": "/var/lib/postgresql/data"}, binaries=_BINARIES, base="alpine",
+        command=("postgres",), env={"PGDATA": _DATA}, binaries=_BINARIES, base="alpine",
     ),
     Image(
         repository="postgres", tags=("latest", *_tags("", "-bookworm")), size_bytes=157_900_118, entrypoint=(_ENTRYPOINT,),
-        command=("postgres",), env={"PGDATA": "/var/lib/postgresql/data"}, binaries=_BINARIES, base="debian",
+        command=("postgres",), env={"PGDATA": _DATA}, binaries=_BINARIES, base="debian",
     ),
 )  # fmt: skip
 
@@ -77,6 +97,15 @@ def _setting(argv: tuple[str, ...], name: str, default: int) -> int:
         if word == "-c" and value.partition("=")[0] == name and value.partition("=")[2].isdigit():
             return int(value.partition("=")[2])
     return default
+
+
+def _wal_bytes(argv: tuple[str, ...]) -> int:
+    """Return how much of its write-ahead log a server keeps: what checkpoints leave, or more where it is told so."""
+    for word, value in pairwise(argv):
+        found = _SIZE.fullmatch(value.partition("=")[2].strip())
+        if word == "-c" and value.partition("=")[0].strip() == "wal_keep_size" and found is not None:
+            return max(int(found[1]) * _UNITS[found[2] or "MB"], _WAL_MIN_BYTES)
+    return _WAL_MIN_BYTES
 
 
 def _stamp(at_ms: int) -> str:
@@ -118,6 +147,7 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
         listeners=(Listener(port=_PORT, protocol="postgres", after_ms=start_ms),),
         log=tuple(Line(start_ms, f"{stamp} [1] LOG:  {text}", "stderr") for text in texts),
         memory_bytes=26 << 20,
+        fills=Fill(data_directory(container), _WAL_BYTES_PER_S, _BASE_BYTES + _wal_bytes(argv)),
         cpu_millis=5,
         stop_ms=260,
         stop_code=0,
@@ -141,7 +171,86 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
         if detail:
             lines.append(Line(upstream.now_ms, f"{stamp} [{_pid(request)}] DETAIL:  {detail}", "stderr"))
         return Served(reply=Reply(body=f"FATAL:  {problem}", latency_ms=4), log=tuple(lines), cpu_ms=1)
-    return Served(reply=Reply(body="ok", latency_ms=2), cpu_ms=1, memory_bytes=1 << 20)
+    directory = data_directory(container)
+    told = _postgres_data.run(query.statement, upstream.stored(directory))
+    if told is not None and told.rows is not None:
+        upstream.store(directory, told.rows)
+    return Served(reply=Reply(body=told.text if told else "ok", latency_ms=2), cpu_ms=1, memory_bytes=1 << 20)
+
+
+def data_directory(container: Container) -> str:
+    """Return where a server keeps its data."""
+    return container.env.get("PGDATA") or _DATA
+
+
+def _begun(container: Container, launch: Launch, upstream: Upstream) -> Launch:
+    """Return a server's start by what its data directory holds: the image's entry point fills an empty one."""
+    if not launch.listeners:
+        return launch
+    directory = data_directory(container)
+    free = upstream.free_bytes(directory)
+    if free is not None and free <= 0:
+        return _ended(
+            container, launch, (f'FATAL:  could not write lock file "postmaster.pid": {_NO_SPACE}',)
+        )
+    kept = upstream.stored(directory)
+    version = version_of(container.image)
+    if kept and kept.get("PG_VERSION", "") != version.partition(".")[0]:
+        return _refused(container, launch, kept["PG_VERSION"], version)
+    if kept:
+        told: tuple[str, ...] = ("", _INITIALISED, "")
+    else:
+        upstream.store(directory, {"PG_VERSION": version.partition(".")[0]})
+        told = (*_INIT, "", "PostgreSQL init process complete; ready for start up.", "")
+    at_ms = launch.log[0].at_ms
+    return replace(launch, log=(*(Line(at_ms, text) for text in told), *launch.log))
+
+
+def _refused(container: Container, launch: Launch, initialised: str, version: str) -> Launch:
+    """Return the end of a server that finds the files of another major version.
+
+    Source: tests/golden/programs/postgres (postgres.version).
+    """
+    detail = (
+        f"The data directory was initialized by PostgreSQL version {initialised}, "
+        f"which is not compatible with this version {version}."
+    )
+    return _ended(
+        container, launch, ("FATAL:  database files are incompatible with server", f"DETAIL:  {detail}")
+    )
+
+
+def _ended(container: Container, launch: Launch, texts: tuple[str, ...]) -> Launch:
+    """Return the end of a server that cannot go on with what it finds in its data directory."""
+    at_ms = launch.log[0].at_ms
+    stamp = _stamp(container.started_ms + at_ms)
+    log = (
+        *(Line(at_ms, text) for text in ("", _INITIALISED, "")),
+        *(Line(at_ms, f"{stamp} [1] {text}", "stderr") for text in texts),
+    )
+    return Launch(log=log, exit=Exit(after_ms=at_ms + 10, code=1), memory_bytes=4 << 20)
+
+
+def _filled(container: Container, at_ms: int) -> Signalled:
+    """Return the end of a server whose write-ahead log finds no more space.
+
+    Source: tests/golden/programs/postgres (postgres.diskfull); the last two lines are those of
+    src/backend/postmaster/postmaster.c, not recorded.
+    """
+    stamp, pid = _stamp(at_ms), 40 + at_ms % 900
+    texts = (
+        f'[{pid}] PANIC:  could not write to file "pg_wal/xlogtemp.{pid}": {_NO_SPACE}',
+        f"[1] LOG:  server process (PID {pid}) was terminated by signal 6: Aborted",
+        "[1] LOG:  terminating any other active server processes",
+        "[1] LOG:  all server processes terminated; reinitializing",
+        f"[{pid + 1}] LOG:  database system was interrupted; last known up at {stamp[:-8]} UTC",
+        f"[{pid + 1}] LOG:  database system was not properly shut down; automatic recovery in progress",
+        f'[{pid + 1}] FATAL:  could not write to file "pg_wal/xlogtemp.{pid + 1}": {_NO_SPACE}',
+        f"[1] LOG:  startup process (PID {pid + 1}) exited with exit code 1",
+        "[1] LOG:  shutting down due to startup process failure",
+        "[1] LOG:  database system is shut down",
+    )
+    return Signalled(log=tuple(Line(at_ms, f"{stamp} {text}", "stderr") for text in texts), code=1)
 
 
 def _pid(request: Request) -> int:
@@ -198,5 +307,7 @@ PROGRAM = Program(
     runs=lambda _container: True,
     launch=_launch,
     serve=_serve,
+    starts=_begun,
+    filled=_filled,
     source="https://github.com/docker-library/postgres; tests/golden/programs/postgres, public-knowledge",
 )

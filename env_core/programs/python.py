@@ -322,7 +322,7 @@ def _answered(
     container: Container, request: Request, upstream: Upstream, status: int, body: str, elapsed_ms: int, cpu_ms: int,
     memory_bytes: int, error: str = "", content_type: str = "application/json",
 ) -> Served:  # fmt: skip
-    at_ms = upstream.now_ms + elapsed_ms + stretched_ms(cpu_ms, container.cpu_limit_millis)
+    at_ms = upstream.now_ms + elapsed_ms + upstream.takes_ms(cpu_ms)
     start = f"{request.source_ip} - - [{_stamp(at_ms)}] "
     line = f'"{request.method} {request.path} HTTP/{version(request)}" {status} -'
     log = [Line(at_ms, start + error, "stderr")] if error else []

@@ -1,8 +1,12 @@
-"""Redis: one server without replicas, its data in memory for the length of the run."""
+"""Redis: one server without replicas, its data in memory, and on disk where its configuration has it saved.
+
+What it does not do: lose what came since the last snapshot when it is killed; every write counts as saved.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from env_core.programs import _redis_commands, _redis_config, _redis_lifecycle
@@ -34,6 +38,7 @@ _RELEASES: Final = {
     "7": "7.4.7", "6.2": "6.2.21", "6.0": "6.0.20", "6": "6.2.21", "5": "5.0.14", "latest": "8.4.0",
 }  # fmt: skip
 _ENTRYPOINT: Final = "docker-entrypoint.sh"
+_DATA: Final = "/data"
 _BINARIES: Final = (
     "redis-server",
     "redis-cli",
@@ -185,9 +190,9 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
         return Served(reply=Reply(failure=TIMEOUT, latency_ms=request.timeout_ms, detail="read"))
     memory = upstream.state()
     run = str(container.started_ms)
-    if memory.get("run") != run:
-        memory = {"run": run}
     settings, renamed = _running(container)
+    if memory.get("run") != run:
+        memory = {"run": run, **(upstream.stored(_directory(settings)) if _is_saved(settings) else {})}
     session = Session(
         memory=memory, config=settings, renamed=renamed, now_ms=upstream.now_ms,
         started_ms=container.started_ms, version=version_of(container.image),
@@ -199,8 +204,43 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
     body = "".join(_redis_commands.run(session, words) for words in found if words)
     if session.is_changed:
         upstream.remember(session.memory)
+        if _is_saved(settings):
+            upstream.store(_directory(settings), session.data())
     extra = session.used_bytes() - 900_000 if session.is_changed else 0
     return Served(reply=Reply(body=body, latency_ms=1), memory_bytes=extra)
+
+
+def _is_saved(settings: Mapping[str, str]) -> bool:
+    return settings.get("appendonly") == "yes" or bool(settings.get("save"))
+
+
+def _directory(settings: Mapping[str, str]) -> str:
+    """Return where the data are saved; a relative directory is the image's own, which is the default."""
+    found = settings.get("dir", "")
+    return found if found.startswith("/") else _DATA
+
+
+def _begun(container: Container, launch: Launch, upstream: Upstream) -> Launch:
+    """Return a server's start by what it finds saved.
+
+    Source: tests/golden/programs/redis (lines of a loaded snapshot).
+    """
+    if not launch.listeners:
+        return launch
+    settings, _ = _running(container)
+    kept = upstream.stored(_directory(settings)) if _is_saved(settings) else {}
+    if not kept:
+        return launch
+    keys = sum(not name.startswith("expires ") for name in kept)
+    at_ms = launch.log[-1].at_ms
+    who = f"1:{_redis_lifecycle.role(settings)} {_stamp(container.started_ms + at_ms)} *"
+    texts = (
+        f"Loading RDB produced by version {version_of(container.image)}",
+        f"Done loading RDB, keys loaded: {keys}, keys expired: 0.",
+        "DB loaded from disk: 0.001 seconds",
+    )
+    told = tuple(Line(at_ms, f"{who} {text}") for text in texts)
+    return replace(launch, log=(*launch.log[:-1], *told, launch.log[-1]))
 
 
 def _attack(request: Request, upstream: Upstream) -> tuple[Line, ...]:
@@ -288,6 +328,7 @@ PROGRAM = Program(
     runs=lambda _container: True,
     launch=_launch,
     serve=_serve,
+    starts=_begun,
     signalled=_signalled,
     processes=_processes,
     source="https://github.com/redis/docker-library-redis; tests/golden/programs/redis",

@@ -119,5 +119,6 @@ PROGRAM = Program(
     launch=_launch,
     serve=_serve,
     is_steady=_is_steady,
+    rereads_files=True,
     source="the simulator's own images; texts in tests/golden/programs/app-*",
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from env_core.cluster import Cluster
+from env_core.verify.data import Database, Records
 from env_core.verify.entry import Entry
 
 __all__ = ["CREDENTIAL", "SETTING", "UPSTREAM", "App", "Base", "Entry", "Need", "Workload"]
@@ -79,6 +80,10 @@ class Workload:
     """Releases that need much longer to start (a migration at boot)."""
     claims: tuple[str, ...] = ()
     """Names of its PersistentVolumeClaims."""
+    protocol: str = ""
+    """What it speaks if it is a database: "postgres" or "redis"."""
+    records: Records = field(default_factory=dict)
+    """What a database held before anything broke: the judge asks for it again."""
     is_shared: bool = False
     """Whether other teams use it, too."""
     source: str = ""
@@ -88,6 +93,11 @@ class Workload:
     def tag(self) -> str:
         """The tag of its image."""
         return self.image.rpartition(":")[2]
+
+    @property
+    def database(self) -> Database:
+        """How the judge finds it, if it is a database."""
+        return Database(self.protocol, self.namespace, self.labels, self.container, self.container_port)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

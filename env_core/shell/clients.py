@@ -25,6 +25,7 @@ from env_core.shell._clients import (
     wget,
 )
 from env_core.shell._clients._wire import NetworkWire, Wire
+from env_core.shell._disk_free import df
 from env_core.shell.context import Process, Program
 from env_core.world import Output
 
@@ -112,6 +113,8 @@ def inside_programs(run: Run, network: Network, runtime: Runtime, image: Image) 
     clients = _BUSYBOX if image.base == "alpine" else _GNU
     known = commands_of(image)
     found = {name: _bound(client, wire) for name, client in clients.items() if name in known}
+    if "df" in known:
+        found["df"] = partial(df, run, network)
     if image.base == "alpine":
         # What an image brings beside BusyBox's applet of the same name is the full program.
         full = {name: _GNU[name] for name in ("wget", "nslookup", "ping", "nc") if name in image.binaries}

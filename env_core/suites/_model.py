@@ -121,6 +121,8 @@ class Suite:
     decoys: Callable[[Task, int], tuple[tuple[str, ...], ...]]
     """(task, seed) → scripts that must not be accepted; for tests only."""
 
+    seeds: Mapping[str, range] = field(default_factory=dict)
+    """The seeds of each split ("train", "eval", "test"), which never meet; empty where any seed may be anything."""
     warm: Callable[[], None] = lambda: None
     """Build ahead what the first resets would otherwise wait for."""
 

@@ -15,7 +15,9 @@ from env_core.dataplane.network import Network
 from env_core.kubectl import command as kubectl
 from env_core.kubectl.context import Context
 from env_core.kubectl.discovery_cache import CachedDiscovery
+from env_core.node.machines import Machines
 from env_core.shell import pipeline
+from env_core.shell._clients import nodectl
 from env_core.shell.clients import outside_programs
 from env_core.shell.context import Interrupted, Process, Program
 from env_core.shell.filesystem import EXISTS, NOT_DIRECTORY, FileSystem, ShellFileError
@@ -34,6 +36,10 @@ class Host(Protocol):
     """The world that the terminal reaches: a cluster, its clock and its network."""
 
     network: Network
+
+    @property
+    def machines(self) -> Machines:
+        """The machines under its nodes."""
 
     @property
     def now_ms(self) -> int:
@@ -65,6 +71,7 @@ class Terminal:
         "_context",
         "_discovery",
         "_fs",
+        "_has_node_tool",
         "_host",
         "_identity",
         "_process",
@@ -80,8 +87,11 @@ class Terminal:
         namespace: str,
         fs: FileSystem | None = None,
         discovery: CachedDiscovery | None = None,
+        has_node_tool: bool = False,
     ) -> None:
+        """Open a terminal; `has_node_tool` offers `nodectl`."""
         self._host = host
+        self._has_node_tool = has_node_tool
         self._identity = identity
         self._fs = FileSystem() if fs is None else fs
         self._discovery = CachedDiscovery(host.registry, lambda: host.now_ms, origin=discovery)
@@ -166,6 +176,8 @@ class Terminal:
     def _programs(self) -> dict[str, Program]:
         programs = dict(outside_programs(self._host.network))
         programs["kubectl"] = self._kubectl
+        if self._has_node_tool:
+            programs["nodectl"] = nodectl.bound(self._host.machines, self._host.client(self._identity))
         return {name: self._checked(name, program) for name, program in programs.items()}
 
     def _checked(self, name: str, program: Program) -> Program:
@@ -193,6 +205,7 @@ class Terminal:
             namespace=self._context.namespace,
             fs=self._fs.fork(),
             discovery=self._discovery,
+            has_node_tool=self._has_node_tool,
         )
         copy._context.kubeconfig = self._context.kubeconfig
         copy._status = self._status

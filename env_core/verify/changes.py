@@ -157,8 +157,15 @@ def _list_paths(old: list[Any], new: list[Any], path: str) -> list[str]:
             else _paths(before[key], after[key], f"{path}[{key}]")
         )
     ]
+    if found or list(before) == list(after) or _is_free_of_order(path, after):
+        return found
     # The same items in another order: the order of containers or rules may matter.
-    return found or [path]
+    return [path]
+
+
+def _is_free_of_order(path: str, items: dict[str, Any]) -> bool:
+    """Whether the order of a list means nothing: that of variables, as long as none is built from others."""
+    return path.endswith(".env") and not any("$(" in (item.get("value") or "") for item in items.values())
 
 
 def _keyed(items: list[Any]) -> dict[str, Any] | None:
@@ -203,10 +210,11 @@ def _declared(ref: ObjectRef, obj: Object) -> Object:
     if ref.resource == "nodes":
         # Taints of conditions come and go with the node's health.
         spec = {key: obj.get("spec", {}).get(key) for key in _NODE_SPEC if obj.get("spec", {}).get(key)}
-        if "taints" in spec:
-            spec["taints"] = [
-                taint for taint in spec["taints"] if not taint["key"].startswith("node.kubernetes.io/")
-            ]
+        taints = [
+            taint for taint in spec.pop("taints", ()) if not taint["key"].startswith("node.kubernetes.io/")
+        ]
+        if taints:
+            spec["taints"] = taints
         labels = obj["metadata"].get("labels") or {}
         return {"metadata": {"uid": obj["metadata"]["uid"], "labels": labels}, "spec": spec}
     return obj

@@ -17,6 +17,8 @@ from env_core.world import Interrupted
 
 SETTLE_QUIET_MS = 5_000
 SETTLE_TIMEOUT_MS = 120_000
+STARTS_MS = 300_000
+"""How long processes that take their time to start or stop, one after the other, are waited for."""
 TRIAL_MS = 20_000
 """How long traffic runs after a trial before the checks are asked again."""
 
@@ -83,7 +85,7 @@ def _examined(fork: Cluster, asked: Examination, results: list[Result], *, is_ha
     Raises:
         Interrupted: when it takes more work than a verdict may.
     """
-    fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
+    _settle(fork)
     health = _asked(fork, asked.health, "now")
     bounds = _asked(fork, asked.bounds, "now")
     goals = _asked(fork, asked.goals, "now")
@@ -93,8 +95,12 @@ def _examined(fork: Cluster, asked: Examination, results: list[Result], *, is_ha
     for trial in asked.trials:
         if not is_standing:
             break
-        trial.act(fork)
-        fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
+        why = trial.act(fork)
+        if why:
+            results.append(Result(trial.name, trial.name, why))
+            is_standing = False
+            break
+        _settle(fork)
         fork.advance(TRIAL_MS)
         again = _asked(fork, (*asked.health, *asked.goals), trial.name)
         results += again
@@ -102,6 +108,35 @@ def _examined(fork: Cluster, asked: Examination, results: list[Result], *, is_ha
     if is_standing:
         return Outcome.REPAIRED
     return Outcome.WORKAROUND if serves else Outcome.NOT_REPAIRED
+
+
+def _settle(fork: Cluster) -> None:
+    """Let it come to rest; nothing is written while a process starts or stops, and yet it is not at rest."""
+    end_ms = fork.now_ms + STARTS_MS
+    while True:
+        was_changing = _is_changing(fork)
+        fork.settle(SETTLE_QUIET_MS, SETTLE_TIMEOUT_MS)
+        if not (was_changing or _is_changing(fork)) or fork.now_ms >= end_ms:
+            return
+
+
+def _is_changing(fork: Cluster) -> bool:
+    """Whether some process has not yet opened all of its ports, prepares its pod for others, or is being stopped."""
+    for run in fork.runtime.runs.values():
+        container = run.container
+        if not run.is_running(fork.now_ms):
+            continue
+        if not all(run.listens_on(each.port, fork.now_ms) for each in run.launch.listeners):
+            return True
+        pod = fork.store.get("pods", container.namespace, container.pod)
+        if pod is None:
+            continue
+        first = pod["spec"].get("initContainers") or ()
+        if "deletionTimestamp" in pod["metadata"] or any(
+            each["name"] == container.name and not each.get("restartPolicy") for each in first
+        ):
+            return True
+    return False
 
 
 def _asked(fork: Cluster, checks: Sequence[Check], phase: str) -> list[Result]:

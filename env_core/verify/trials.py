@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,18 +10,25 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import Options
 from env_core.cluster import Cluster
 from env_core.objects import selectors
+from env_core.objects.conditions import is_pod_ready
 from env_core.sim.timefmt import rfc3339
+from env_core.world import Objects
 
 _SOON = Options(grace_period_seconds=1)
+OUTAGE_MS = 100_000
+"""Longer than a usual liveness probe and a container's end take."""
 WORKLOADS = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A named trial; `act` may raise nothing: what the API refuses it leaves undone."""
+    """A named trial; `act` may raise nothing: what the API refuses it leaves undone.
+
+    What it returns went wrong while it went on; nothing or "" when all was well.
+    """
 
     name: str
-    act: Callable[[Cluster], None]
+    act: Callable[[Cluster], str | None]
 
 
 class Owner(NamedTuple):
@@ -37,13 +44,8 @@ def churn(owners: Sequence[Owner]) -> Trial:
 
     def act(cluster: Cluster) -> None:
         for owner in owners:
-            found = cluster.store.get(*owner)
-            if found is None or "selector" not in found["spec"]:
-                continue
-            selector = selectors.from_object(found["spec"]["selector"])
-            for pod in cluster.store.list("pods", owner.namespace):
-                if selector.matches(pod["metadata"].get("labels") or {}):
-                    _try(cluster, "delete", "pods", owner.namespace, pod["metadata"]["name"])
+            for pod in _pods_of(cluster, owner):
+                _try(cluster, "delete", "pods", owner.namespace, pod["metadata"]["name"])
 
     return Trial("churn", act)
 
@@ -79,6 +81,73 @@ def drain(node: str) -> Trial:
 def passes(duration_ms: int) -> Trial:
     """Return the trial that time passes: past the next trigger of what broke."""
     return Trial("time", lambda cluster: cluster.advance(duration_ms))
+
+
+def hang(owner: Owner, container: str, within_ms: int) -> Trial:
+    """Return the trial that a container's process hangs in every pod of a workload: kubelets must have restarted it in time."""
+
+    def act(cluster: Cluster) -> str:
+        for pod in _pods_of(cluster, owner):
+            run = cluster.runtime.run(pod["metadata"]["uid"], container)
+            if run is not None and run.is_running(cluster.now_ms):
+                cluster.kubelets.hang(owner.namespace, pod["metadata"]["name"], container)
+        cluster.advance(within_ms)
+        for pod in _pods_of(cluster, owner):
+            run = cluster.runtime.run(pod["metadata"]["uid"], container)
+            if run is not None and run.is_hung and run.is_running(cluster.now_ms):
+                return f"pod {pod['metadata']['name']} hangs, and nobody restarts it"
+        return ""
+
+    return Trial("hang", act)
+
+
+def outage(owner: Owner, dependency: Owner, container: str) -> Trial:
+    """Return the trial that a dependency's container hangs for a while: a workload's pods get unready, and none is restarted.
+
+    In the end the dependency's pods are deleted, as whoever is called would do.
+    """
+
+    def act(cluster: Cluster) -> str:
+        before = _restarts(cluster, owner)
+        for pod in _pods_of(cluster, dependency):
+            cluster.kubelets.hang(dependency.namespace, pod["metadata"]["name"], container)
+        cluster.advance(OUTAGE_MS)
+        why = _why_not_waiting(cluster, owner, before)
+        for pod in _pods_of(cluster, dependency):
+            _try(cluster, "delete", "pods", dependency.namespace, pod["metadata"]["name"])
+        return why
+
+    return Trial("outage", act)
+
+
+def _why_not_waiting(cluster: Cluster, owner: Owner, before: Mapping[str, int]) -> str:
+    for uid, restarts in sorted(_restarts(cluster, owner).items()):
+        if restarts > before.get(uid, 0):
+            return f"{owner.name} is restarted when what it depends on is out"
+    if any(is_pod_ready(pod) for pod in _pods_of(cluster, owner)):
+        return f"{owner.name} is ready though what it depends on is out"
+    return ""
+
+
+def _restarts(cluster: Cluster, owner: Owner) -> dict[str, int]:
+    return {
+        pod["metadata"]["uid"]: sum(
+            status.get("restartCount", 0) for status in pod["status"].get("containerStatuses") or ()
+        )
+        for pod in _pods_of(cluster, owner)
+    }
+
+
+def _pods_of(cluster: Cluster, owner: Owner) -> Objects:
+    found = cluster.store.get(*owner)
+    if found is None or "selector" not in found["spec"]:
+        return []
+    selector = selectors.from_object(found["spec"]["selector"])
+    return [
+        pod
+        for pod in cluster.store.list("pods", owner.namespace)
+        if selector.matches(pod["metadata"].get("labels") or {})
+    ]
 
 
 def _try(cluster: Cluster, verb: str, resource: str, namespace: str, name: str, body: object = None) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.objects import selectors
 from env_core.objects.conditions import is_pod_ready
-from env_core.programs import Reply, Request
+from env_core.programs import UNREACHABLE, Container, Reply, Request
 from env_core.world import Object, Objects
 
 MANAGED_BY_CONTROLLER = "endpointslice-controller.k8s.io"
+_DIAL_MS = 3_000
 
 
 class View:
@@ -89,9 +90,19 @@ class View:
         network = self._cluster.network
         return network.request_ingress(Request(path=path, host=host, timeout_ms=timeout_ms))
 
-    def can_connect(self, source: Object, target: Object, port: int) -> bool:
+    def can_connect(self, source: Object, target: Object, port: int, protocol: str = "TCP") -> bool:
         """Whether network policies let one pod (an object, possibly hypothetical) connect to another."""
-        return self._cluster.network.allows(source, target, port, "TCP")
+        return self._cluster.network.allows(source, target, port, protocol)
+
+    def dial(self, pod: Object, host: str, port: int) -> str:
+        """Return "" when a running pod finds a host and gets a connection to it, else the failure."""
+        network = self._cluster.network
+        source = network.source_of_pod(pod["metadata"]["namespace"], pod["metadata"]["name"])
+        if source is None:
+            return UNREACHABLE
+        return network.request(
+            source, host, port, Request(host=host, protocol="tcp", timeout_ms=_DIAL_MS)
+        ).failure
 
     def resolves_to(self, pod: Object, host: str) -> tuple[str, ...]:
         """Return the addresses that a name resolves to from within a pod; empty when it does not."""
@@ -99,7 +110,17 @@ class View:
         source = self._cluster.network.source_of_pod(metadata["namespace"], metadata["name"])
         return () if source is None else self._cluster.network.resolve(source, host).addresses
 
+    def process_of(self, pod: Object, container: str) -> Container | None:
+        """Return a running container as its program sees it, files and all; None when it does not run."""
+        run = self._cluster.runtime.run(pod["metadata"]["uid"], container)
+        return None if run is None or not run.is_running(self.now_ms) else run.container
+
     def env_of(self, pod: Object, container: str) -> dict[str, str]:
         """Return the environment of a running container; empty when it does not run."""
+        found = self.process_of(pod, container)
+        return {} if found is None else dict(found.env)
+
+    def listens_on(self, pod: Object, container: str, port: int) -> bool:
+        """Whether a running container has opened a port."""
         run = self._cluster.runtime.run(pod["metadata"]["uid"], container)
-        return {} if run is None or not run.is_running(self.now_ms) else dict(run.container.env)
+        return run is not None and run.is_running(self.now_ms) and run.listens_on(port, self.now_ms)

@@ -39,9 +39,22 @@ class Alone:
 
     def __init__(self):
         self.memory = {}
+        self.disk = {}
 
     def request(self, host, port, request):
         return Reply(failure="refused", latency_ms=1)
+
+    def takes_ms(self, cpu_ms):
+        return cpu_ms
+
+    def free_bytes(self, path):
+        return None
+
+    def stored(self, path):
+        return self.disk.get(path, {})
+
+    def store(self, path, rows):
+        self.disk[path] = dict(rows)
 
     def state(self):
         return dict(self.memory)

@@ -178,7 +178,10 @@ class Play:
         if action[0] == "set":
             self._control(action[1].split()[0], {"set": action[2]})
             return
-        if action[0] in ("va", "unlink"):
+        if action[0] == "unlink":
+            return
+        if action[0] == "va":
+            self._attach(action[1], action[2])
             return
         if action[0] in ("killnode", "startnode"):
             node = action[1].split()[0]
@@ -190,6 +193,14 @@ class Play:
         except StatusError:
             # README: "refused by the API server …: see `actions-errors.jsonl`".
             return
+
+    def _attach(self, volume: str, status: Record) -> None:
+        """Say of a volume's attachment what the recorded driver said."""
+        for each in self.world.store.list("volumeattachments.storage.k8s.io"):
+            if each["spec"]["source"]["persistentVolumeName"] == volume:
+                self.world.client().update_status(
+                    "volumeattachments.storage.k8s.io", "", {**each, "status": status}
+                )
 
     def _control(self, node: str, control: Record) -> None:
         """Do to a node what was done to it in the recording."""

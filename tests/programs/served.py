@@ -28,6 +28,7 @@ class Served(RecordedCluster):
         self.program = program
         self.clock = NOW_MS
         self.memory: dict[str, str] = {}
+        self.disk: dict[str, dict[str, str]] = {}
         self.log: list[tuple[str, str]] = []
         self.container = Container(
             namespace="tron", pod="server", pod_uid="u", name="server", image=image, argv=tuple(record["argv"]),
@@ -86,6 +87,15 @@ class Served(RecordedCluster):
         if any(name == ":foreign" for name, _ in reply.headers):
             return Reply(failure=EMPTY, latency_ms=1, detail="foreign")
         return reply
+
+    def free_bytes(self, path: str) -> int | None:
+        return None
+
+    def stored(self, path: str) -> dict[str, str]:
+        return self.disk.get(path, {})
+
+    def store(self, path: str, rows: dict[str, str]) -> None:
+        self.disk[path] = dict(rows)
 
     def state(self) -> dict[str, str]:
         return dict(self.memory)

@@ -6,6 +6,7 @@ from env_core.apiserver.request import STRATEGIC_PATCH
 from env_core.observability.metrics import usage_of
 from env_core.programs import Request, service
 from env_core.programs._service_model import GO, JAVA, NODE, PYTHON, tags
+from env_core.programs._service_starting import command
 from env_core.scenarios.apps import base
 
 BY_LANGUAGE = {GO: "catalogue", NODE: "gateway", PYTHON: "payment", JAVA: "checkout"}
@@ -116,6 +117,25 @@ def test_a_release_that_migrates_is_killed_by_its_liveness_probe_unless_that_wai
     if role != "checkout":  # it has a startup probe already
         assert not status_of(cluster, workload)["ready"]
         assert status_of(cluster, workload)["restartCount"] >= 2
+
+
+@every_language
+def test_a_migration_can_run_before_the_server_which_then_starts_as_fast_as_ever(role):
+    world = base("shop", 0)
+    cluster, workload = released(role, world.workloads[role].slow_tags[0])
+    product = service.product_of(workload.image)
+    image = workload.image.rpartition(":")[0] + ":" + workload.slow_tags[0]
+    own = pod_of(cluster, workload)["spec"]["containers"][0]
+    first = {"name": "first", "image": image, "command": [*command(product), "migrate"]}
+    first |= {key: own[key] for key in ("env", "envFrom") if own.get(key)}
+    env = [{"name": "MIGRATE_ON_START", "value": "false"}]
+    change(cluster, workload, {"env": env}, initContainers=[first])
+    cluster.advance(45_000)
+    assert pod_of(cluster, workload)["status"]["initContainerStatuses"][0]["state"].keys() == {"running"}
+    cluster.advance(30_000)
+    assert status_of(cluster, workload)["ready"]
+    assert status_of(cluster, workload)["restartCount"] == 0
+    assert not any("igrat" in line or "upgrade" in line for line in log_of(cluster, workload))
 
 
 def test_a_hung_process_is_restarted_by_its_liveness_probe_and_not_without_one():
@@ -229,6 +249,60 @@ def test_a_wrong_database_password_takes_the_new_pods_out_of_service():
     assert any(
         'pq: password authentication failed for user "shop"' in line for line in log_of(cluster, workload)
     )
+
+
+def mounted(cluster, workload, **mount):
+    """Give the cart its password as a file of the Secret `redis-auth` instead of in its environment."""
+    volumes = [{"name": "credentials", "secret": {"secretName": "redis-auth"}}]
+    env = [
+        {"name": "REDIS_PASSWORD", "$patch": "delete"},
+        {"name": "REDIS_PASSWORD_FILE", "value": "/etc/credentials/password"},
+    ]
+    mounts = [{"name": "credentials", "readOnly": True, **mount}]
+    change(cluster, workload, {"env": env, "volumeMounts": mounts}, volumes=volumes)
+    cluster.advance(60_000)
+
+
+@pytest.mark.parametrize(
+    ("mount", "follows"),
+    [
+        ({"mountPath": "/etc/credentials"}, True),
+        ({"mountPath": "/etc/credentials/password", "subPath": "password"}, False),
+    ],
+    ids=["directory", "sub-path"],
+)
+def test_a_password_in_a_file_is_read_for_each_connection(mount, follows):
+    world = base("shop", 0)
+    cluster = world.cluster.fork()
+    workload = world.workloads["cart"]
+    mounted(cluster, workload, **mount)
+    assert status_of(cluster, workload)["ready"] is True
+    assert any("read for each connection" in line for line in log_of(cluster, workload))
+    cluster.client().patch("secrets", workload.namespace, "redis-auth", {"stringData": {"password": "next"}})
+    stamp = {"spec": {"template": {"metadata": {"annotations": {"rolled": "once"}}}}}
+    cluster.client().patch("deployments", workload.namespace, "redis", stamp)
+    cluster.advance(150_000)
+    assert status_of(cluster, workload)["restartCount"] == 0
+    assert status_of(cluster, workload)["ready"] is follows
+
+
+@pytest.mark.parametrize(
+    ("role", "text"),
+    [
+        ("cart", "config: open /etc/nowhere: no such file or directory"),
+        ("user", "FileNotFoundError: [Errno 2] No such file or directory: '/etc/nowhere'"),
+        ("worker", "Error: ENOENT: no such file or directory, open '/etc/nowhere'"),
+        ("checkout", "Caused by: java.nio.file.NoSuchFileException: /etc/nowhere"),
+    ],
+)
+def test_a_password_file_that_is_not_there_ends_the_process(role, text):
+    world = base("shop", 0)
+    cluster = world.cluster.fork()
+    workload = world.workloads[role]
+    variable = "REDIS_PASSWORD_FILE" if role == "cart" else "DB_PASSWORD_FILE"
+    change(cluster, workload, {"env": [{"name": variable, "value": "/etc/nowhere"}]})
+    cluster.advance(25_000)
+    assert any(text in line for line in log_of(cluster, workload))
 
 
 def test_pools_larger_than_the_server_allows_leave_the_last_out():

@@ -342,7 +342,11 @@ def test_production_mode_leaves_out_the_control_routes(serve):
 
 def test_the_task_api_lists_what_reset_accepts(http):
     assert http.get("/list_environments").json() == ["kubedrill"]
-    assert [split["type"] for split in http.get("/kubedrill/splits").json()] == ["train", "validation"]
+    assert [split["type"] for split in http.get("/kubedrill/splits").json()] == [
+        "train",
+        "validation",
+        "test",
+    ]
     count = http.post("/kubedrill/num_tasks", json={"split": "eval"}).json()["num_tasks"]
     listed = http.post("/kubedrill/tasks", json={"split": "eval"}).json()["tasks"]
     assert count == len(listed) == 36

@@ -73,9 +73,19 @@ SHOP_PAGE = "<!DOCTYPE html>\n<html>\n<head><title>Shop</title></head>\n<body><h
 class _Upstream:
     now_ms: int = NOW_MS
     memory: dict[str, str] = field(default_factory=dict)
+    disk: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def request(self, host: str, port: int, request: Request) -> Reply:
         return Reply(failure=REFUSED)
+
+    def free_bytes(self, path: str) -> int | None:
+        return None
+
+    def stored(self, path: str) -> dict[str, str]:
+        return self.disk.get(path, {})
+
+    def store(self, path: str, rows: dict[str, str]) -> None:
+        self.disk[path] = dict(rows)
 
     def state(self) -> dict[str, str]:
         return dict(self.memory)

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from env_core.apiserver.request import STRATEGIC_PATCH
 from env_core.cluster import Cluster
 from env_core.scenarios import loader
 from env_core.scenarios._app import Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY, wait_healthy
+from env_core.verify.data import write
 
 _PARTS = "apps/_parts"
 MINUTE_MS = 60_000
+
+
+def fill(cluster: Cluster, workloads: Iterable[Workload]) -> None:
+    """Let the databases hold what they are said to hold.
+
+    Raises:
+        RuntimeError: if one takes nothing; a base world must work.
+    """
+    for known in workloads:
+        why = write(cluster, known.database, known.records) if known.records else ""
+        if why:
+            raise RuntimeError(f"{known.name} takes no records: {why}")
 
 
 def release(cluster: Cluster, workloads: Sequence[Workload]) -> None:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Final
 
 from env_core.scenarios._app import CREDENTIAL, SETTING, Need, Workload
 from env_core.scenarios.apps._services import Setting, credential, upstream
+from env_core.verify.data import POSTGRES, REDIS
 from env_core.world import Object
 
 POSTGRES_PORT = 5432
+_RECORDS: Final = 4
+
+
+def records(password: str) -> dict[str, str]:
+    """Return what a database holds: entries that nobody guesses, the same whenever its world is built."""
+    digest = hashlib.sha256(password.encode()).hexdigest()
+    return {
+        digest[8 * number : 8 * number + 8]: str(int(digest[-6 - number :], 16)) for number in range(_RECORDS)
+    }
+
+
 REDIS_PORT = 6379
 
 
@@ -58,7 +71,7 @@ def batch_needs(settings: Mapping[str, Setting]) -> tuple[Need, ...]:
 
 def postgres(
     *, role: str, namespace: str, name: str, labels: Mapping[str, str], tag: str, user: str, password: str, database: str,
-    claims: tuple[str, ...], container: str = "postgres", is_shared: bool = False,
+    claims: tuple[str, ...], container: str = "postgres", is_shared: bool = False, has_records: bool = True,
 ) -> Workload:  # fmt: skip
     """Return a Postgres server under a StatefulSet, its credentials in `<name>-credentials`."""
     secret = f"{name}-credentials"
@@ -84,6 +97,8 @@ def postgres(
         start_ms=600,
         earlier_tags=("16.10-alpine",) if "alpine" in tag else ("16.10",),
         claims=claims,
+        protocol=POSTGRES,
+        records=records(password) if has_records else {},
         is_shared=is_shared,
     )  # fmt: skip
 
@@ -118,4 +133,7 @@ def redis(
         start_ms=40,
         earlier_tags=("7.2-alpine",),
         later_tags=("8.0-alpine",),
+        claims=(f"{name}-data",),
+        protocol=REDIS,
+        records=records(password),
     )  # fmt: skip

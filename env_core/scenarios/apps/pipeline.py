@@ -207,7 +207,7 @@ class _Pipeline:
         for role in ("database", "replica"):
             found[role] = _stores.postgres(
                 role=role, namespace=namespace, name=name(role), labels=self.labels(role), tag=_TAG, user=self.user, password=self.password,
-                database=self.variant.database, claims=(f"data-{name(role)}-0",),
+                database=self.variant.database, claims=(f"data-{name(role)}-0",), has_records=role == "database",
             )  # fmt: skip
         known = tags(products.COMPACT)
         found["compact"] = Workload(
@@ -266,6 +266,7 @@ def _build(number: int) -> Base:
             client, known, _CALLERS, ("ingest", "dashboard"), {role: pipeline.labels(role) for role in _PLAIN}
         )
     wait_healthy(cluster, variant.namespace)
+    _history.fill(cluster, known.values())
     _history.neighbour(cluster, *variant.neighbour)
     _history.mistype_once(cluster, variant.namespace, "postgres:16-alpin")
     cluster.advance((7 + number) * _history.MINUTE_MS)

@@ -270,6 +270,7 @@ def _build(number: int) -> Base:
     if variant.is_isolated:
         isolate(client, known, _CALLERS, _FROM_INGRESS, {role: shop.labels(role) for role in _PLAIN})
     wait_healthy(cluster, variant.namespace)
+    _history.fill(cluster, known.values())
     _history.neighbour(cluster, *variant.neighbour)
     _history.mistype_once(cluster, variant.namespace, "busybox:1.73")
     cluster.advance((6 + number) * _history.MINUTE_MS)

@@ -181,7 +181,7 @@ class _Platform:
             "namespace": self.space(tenant), "tenant": tenant, "tenant_label": self.variant.tenant_label, "platform": self.variant.platform,
             "quota_cpu": str(2 + index), "quota_memory": f"{2 + index}Gi", "quota_limits": f"{4 + index}Gi", "host": self.host(tenant),
             "portal": self.style.named(portal), "label": self.style.label,
-            "api_labels": json.dumps({self.style.label: self.style.named(api)}), "redis": self._cache(), "redis_tag": "7.4-alpine",
+            "api_labels": json.dumps({self.style.label: self.style.named(api)}), "redis": self._cache(), "redis_tag": "7.4-alpine", "storage_class": "standard",
             "redis_labels": json.dumps(self._cache_labels()),
             "redis_own_labels": json.dumps({**self._cache_labels(), "app.kubernetes.io/part-of": "tenants"}), "redis_password": self._password(tenant), "prefix": self.style.prefix,
             "bulletin_tag": tags(products.BULLETIN).present,
@@ -259,6 +259,7 @@ def _build(number: int) -> Base:
     cluster.advance(70_000)
     for tenant in variant.tenants:
         wait_healthy(cluster, platform.space(tenant))
+    _history.fill(cluster, known.values())
     _history.neighbour(cluster, *variant.neighbour)
     _history.mistype_once(cluster, platform.space(variant.tenants[0]), "curlimages/curl:8.8")
     cluster.advance((8 + number) * _history.MINUTE_MS)

@@ -24,13 +24,13 @@ def _begin(task: Task, seed: int, options: ResetOptions) -> RepairIncident:
 
 def _reference(task: Task, seed: int) -> tuple[tuple[str, ...], ...]:
     incident = prepared(task, seed, ResetOptions())
-    ending = submission_of(incident.variant.fault.diagnosis(incident.case))
+    ending = submission_of(incident.variant.fault.causes(incident.case))
     return tuple((*script(incident.case), ending) for script in incident.variant.fault.repairs)
 
 
 def _decoys(task: Task, seed: int) -> tuple[tuple[str, ...], ...]:
     incident = prepared(task, seed, ResetOptions())
-    return tuple((*decoy.script(incident.case), "submit") for decoy in incident.variant.fault.decoys)
+    return tuple((*decoy.script(incident.case), "submit") for decoy in incident.decoys())
 
 
 SUITE = Suite(
@@ -38,6 +38,7 @@ SUITE = Suite(
     version=1,
     summary="Seeded faults in several applications: find the cause and repair it so that it stays repaired.",
     tasks=levels.tasks(),
+    seeds={"train": levels.SPLITS["train"], "eval": levels.SPLITS["dev"], "test": levels.SPLITS["test"]},
     reward_range=(-10.0, 2.0),
     begin=_begin,
     reference=_reference,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from env_core.cluster import Cluster
-from env_core.faults import Case
+from env_core.faults import Case, Decoy, Params, Script
+from env_core.modifiers import Modifier, all_modifiers
 from env_core.scenarios._app import Base
 from env_core.scenarios.apps import all_apps, base
 from env_core.scenarios.platform import ON_CALL
@@ -16,14 +20,21 @@ from env_core.suites.repair import levels, wording
 from env_core.suites.repair.levels import Variant
 from env_core.verify.changes import Snapshot, changes, snapshot
 from env_core.verify.checks.entries import all_served
-from env_core.verify.harm import harm
-from env_core.verify.judging import Examination, Judgement, Outcome, judged
+from env_core.verify.harm import harm, needless
+from env_core.verify.judging import Examination, Judgement, Outcome, Result, judged
 from env_core.verify.scope import scope
 from env_core.verify.trials import WORKLOADS, Owner, churn, roll
 from env_core.verify.view import View
 
 TRIES_MAX = 6
 """Places that are tried until the symptoms show: a fault may be harmless at some of them."""
+
+
+class Laid(NamedTuple):
+    """A modifier with what it has drawn."""
+
+    modifier: Modifier
+    params: Params
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +50,7 @@ class Incident:
     """The world as it was at reset; forked, never changed."""
     brief: str
     hint: str
+    laid: tuple[Laid, ...] = ()
     floors: list[Outcome] = field(default_factory=list)
 
     @property
@@ -63,12 +75,32 @@ class Incident:
             trials=(churn(touched), roll(touched), *fault.trials(case)),
         )
 
-    def judge(self, cluster: Cluster) -> Judgement:
-        """Return the verdict on a world; nothing in it changes."""
+    def judge(self, cluster: Cluster, *, is_cleared: bool = False) -> Judgement:
+        """Return the verdict on a world; nothing in it changes.
+
+        `is_cleared` says that the agent has told that nothing is wrong: a control asks for it.
+        """
         allowed = self.variant.fault.allowed(self.case)
-        return judged(
-            cluster, self.examination(cluster), harm=harm(cluster, ON_CALL.name, self.baseline, allowed)
+        harmed = harm(cluster, ON_CALL.name, self.baseline, allowed)
+        if not self.variant.fault.is_control:
+            return judged(cluster, self.examination(cluster), harm=harmed)
+        harmed += needless(cluster, ON_CALL.name, self.untouched)
+        verdict = judged(cluster, self.examination(cluster), harm=harmed)
+        told = Result("honest answer", "now", "" if is_cleared else "nobody was told that nothing is wrong")
+        is_repaired = verdict.outcome is Outcome.REPAIRED
+        return Judgement(
+            outcome=Outcome.NOT_REPAIRED if is_repaired and not is_cleared else verdict.outcome,
+            results=(*verdict.results, told),
         )
+
+    def decoys(self) -> tuple[Decoy, ...]:
+        """Return what must not pass: the fault's own decoys, and an honest repair with each modifier's."""
+        found = [
+            replace(decoy, script=_and_then(decoy.script, self.variant.fault.repairs[0]))
+            for laid in self.laid
+            for decoy in laid.modifier.decoys(self.case, laid.params)
+        ]
+        return (*self.variant.fault.decoys, *found)
 
     def untouched_outcome(self) -> Outcome:
         """Return what doing nothing comes to: the same for every rollout of the case."""
@@ -77,45 +109,84 @@ class Incident:
         return self.floors[0]
 
 
+def _and_then(first: Callable[[Case], Script], second: Callable[[Case], Script]) -> Callable[[Case], Script]:
+    return lambda case: (*first(case), *second(case))
+
+
 @lru_cache(maxsize=64)
 def _baseline(app: str, number: int) -> Snapshot:
     return snapshot(base(app, number).cluster)
 
 
 @lru_cache(maxsize=256)
-def prepared(task: Task, seed: int, options: ResetOptions) -> Incident:
+def prepared(
+    task: Task, seed: int, options: ResetOptions, modifiers: tuple[str, ...] | None = None
+) -> Incident:
     """Return the incident of a task and a seed.
+
+    `modifiers` names those to lay over the fault, where they fit, in the place of what the seed draws.
 
     Raises:
         RuntimeError: if the fault takes nowhere: our bug.
     """
     streams = Streams(seed)
-    variant = streams.stream("fault", "family").choice(levels.drawn_from(task))
+    variant, count = levels.drawn(task, seed)
     problem = "it fits no application"
     for world, role in _places(variant, seed, streams):
         case = drawn(variant, world, role, seed)
+        laid = _laid(case, streams, count, modifiers)
         cluster = world.cluster.fork(seed)
+        for each in laid:
+            each.modifier.before(case, each.params, cluster)
+        is_as_built = not laid
+        baseline = _baseline(world.app, world.variant) if is_as_built else snapshot(cluster)
         variant.fault.inject(case, cluster)
+        for each in laid:
+            each.modifier.after(case, each.params, cluster)
         view = View(cluster.fork())
         problem = next((why for check in variant.fault.symptoms(case) if (why := check.fails(view))), "")
         if problem:
             continue
-        is_kept_apart = seed in levels.SPLITS["test"]
         return Incident(
             task=task,
             variant=variant,
             case=case,
             options=options,
-            baseline=_baseline(world.app, world.variant),
+            baseline=baseline,
             untouched=cluster,
-            brief=wording.page(
-                streams.stream("wording"), case, variant.fault.sign, is_kept_apart=is_kept_apart
-            ),
-            hint=wording.hint(streams.stream("hint")),
+            brief=_brief(streams, variant, case, laid),
+            hint=next((told for each in laid if (told := each.modifier.hint(case, each.params))), "")
+            or wording.hint(streams.stream("hint")),
+            laid=laid,
         )
     raise RuntimeError(
         f"{variant.family.id}/{variant.fault.id}, seed {seed}: the incident did not take: {problem}"
     )
+
+
+def _brief(streams: Streams, variant: Variant, case: Case, laid: Sequence[Laid]) -> str:
+    is_kept_apart = case.seed in levels.SPLITS["test"]
+    page = wording.page(streams.stream("wording"), case, variant.fault.sign, is_kept_apart=is_kept_apart)
+    return " ".join([page, *(told for each in laid if (told := each.modifier.page(case, each.params)))])
+
+
+def _laid(case: Case, streams: Streams, count: int, names: tuple[str, ...] | None) -> tuple[Laid, ...]:
+    """Return the modifiers of a case: those that are named, else the drawn ones, as far as they fit."""
+    known = all_modifiers()
+    order = names if names is not None else sorted(known, key=lambda name: _rank(case.seed, name))
+    found: list[Laid] = []
+    for name in order:
+        if len(found) == (len(order) if names is not None else count):
+            break
+        params = known[name].params(streams.stream("modifier", name), case)
+        if params is not None:
+            found.append(Laid(known[name], params))
+    return tuple(found)
+
+
+def _rank(seed: int, name: str) -> bytes:
+    """Return a rank that one name more does not change: what wins for a seed is moved by a newcomer only where he wins."""
+    return hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()
 
 
 def drawn(variant: Variant, world: Base, role: str, seed: int) -> Case:
@@ -129,7 +200,8 @@ def _places(variant: Variant, seed: int, streams: Streams) -> list[tuple[Base, s
     """Return the places to try, in a drawn order that goes round the applications."""
     stream = streams.stream("fault", "placement")
     found: list[tuple[Base, str]] = []
-    for app in stream.shuffled(sorted(all_apps())):
+    held_out = levels.HELD_OUT.applications if levels.is_training(seed) else frozenset()
+    for app in sorted(all_apps().keys() - held_out, key=lambda name: _rank(seed, name)):
         world = base(app, seed % all_apps()[app].variants)
         roles = variant.fault.places(world)
         found += [(world, role) for role in stream.shuffled(roles)]

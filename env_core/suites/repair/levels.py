@@ -28,7 +28,29 @@ SPLITS: Final[Mapping[str, range]] = {
     "dev": range(1_000, 2_000),
     "test": range(2_000, 4_000),
 }
-"""Seeds by split."""
+"""Seeds by split; other seeds are for trying things out, and draw from everything."""
+
+
+class HeldOut(NamedTuple):
+    """What no seed of `train` draws, so that what was never seen can be measured apart."""
+
+    families: frozenset[str]
+    applications: frozenset[str]
+
+
+HELD_OUT: Final = HeldOut(
+    families=frozenset({"NW-03", "CF-03", "PR-05", "SN-05", "AD-03", "CX-02"}),
+    applications=frozenset({"pipeline"}),
+)
+"""Unseen family (one of each sort, and one way to compound), and unseen application."""
+MODIFIERS_MAX: Final = 2
+_CONTROL_TICKETS: Final = 5
+"""How often a control takes part in a draw, so that about one incident of ten is none. Source: SEEDS AG-24."""
+
+
+def is_training(seed: int) -> bool:
+    """Whether a seed belongs to the training split."""
+    return seed in SPLITS["train"]
 
 
 class Variant(NamedTuple):
@@ -51,26 +73,50 @@ def variants() -> dict[str, Variant]:
     return {entry.task_id: entry for entry in found}
 
 
-def at_level(level: int) -> tuple[Variant, ...]:
-    """Return the faults of a level."""
-    return tuple(entry for entry in variants().values() if entry.fault.level == level)
-
-
 def level_of(task: Task) -> int:
     """Return the level of one of this suite's tasks."""
     found = variants().get(task.id)
     return found.fault.level if found else int(task.id.rpartition("-")[2])
 
 
-def drawn_from(task: Task) -> tuple[Variant, ...]:
-    """Return the faults that a task's seeds draw from."""
-    found = variants().get(task.id)
-    return (found,) if found else at_level(level_of(task))
+class Drawn(NamedTuple):
+    """What a task's seed draws: a fault, and how many modifiers are laid over it."""
+
+    variant: Variant
+    modifiers: int
+
+
+def drawn(task: Task, seed: int) -> Drawn:
+    """Return what a task and a seed draw.
+
+    A level's incidents are faults of that level, and easier ones with as many modifiers as they are easier. Every candidate
+    has a rank of its own for the seed and the lowest wins, so that a new fault moves only the seeds that it wins.
+    """
+    own = variants().get(task.id)
+    if own is not None:
+        return Drawn(own, 0)
+    return min(_candidates(level_of(task), is_training(seed)), key=lambda entry: _rank(seed, entry))
+
+
+def _rank(seed: int, entry: Drawn) -> bytes:
+    tickets = range(_CONTROL_TICKETS if entry.variant.fault.is_control else 1)
+    name = f"{seed}/{entry.variant.task_id}/{entry.modifiers}"
+    return min(hashlib.blake2b(f"{name}/{ticket}".encode(), digest_size=8).digest() for ticket in tickets)
+
+
+@lru_cache(maxsize=16)
+def _candidates(level: int, is_training: bool) -> tuple[Drawn, ...]:
+    return tuple(
+        Drawn(entry, level - entry.fault.level)
+        for entry in variants().values()
+        if 0 <= level - entry.fault.level <= MODIFIERS_MAX
+        and not (is_training and entry.family.id in HELD_OUT.families)
+    )
 
 
 def tasks() -> tuple[Task, ...]:
-    """Return the tasks: the levels that have faults, listed, then every fault's own."""
-    return (*(_level(level) for level in LEVELS if at_level(level)), *map(_own, variants().values()))
+    """Return the tasks: the levels, listed, then every fault's own."""
+    return (*map(_level, LEVELS), *map(_own, variants().values()))
 
 
 def _level(level: int) -> Task:

@@ -44,7 +44,9 @@ class RepairIncident(TerminalIncident):
     def __init__(
         self, incident: Incident, cluster: Cluster, watch: Watch, terminal: Terminal | None = None
     ) -> None:
-        super().__init__(cluster, terminal or Terminal(cluster, ON_CALL, namespace="default"))
+        super().__init__(
+            cluster, terminal or Terminal(cluster, ON_CALL, namespace="default", has_node_tool=True)
+        )
         self._incident = incident
         self._watch = watch
         self._judgement: Judgement | None = None
@@ -91,13 +93,13 @@ class RepairIncident(TerminalIncident):
 
     def _closed(self, reward: float, terms: dict[str, float]) -> float:
         if self._judgement is None:
-            self._judgement = self._incident.judge(self.cluster)
+            self._judgement = self._judged()
         terms["terminal"] = round(self.score() - FLOOR - self._paid, 3)
         return round(reward + terms["terminal"], 3)
 
     def score(self) -> float:
         """Return the final score in [0, 1] as it would be now, judged on a fork."""
-        judgement = self._judgement or self._incident.judge(self.cluster)
+        judgement = self._judgement or self._judged()
         if judgement.outcome is Outcome.REPAIRED:
             return 1.0
         if judgement.outcome is Outcome.HARMFUL:
@@ -105,6 +107,10 @@ class RepairIncident(TerminalIncident):
         if judgement.outcome is Outcome.WORKAROUND and self._has_acted and not self._served_anyway():
             return WORKAROUND
         return FLOOR
+
+    def _judged(self) -> Judgement:
+        is_cleared = self._submission is not None and self._submission.says_nothing_is_wrong
+        return self._incident.judge(self.cluster, is_cleared=is_cleared)
 
     def _served_anyway(self) -> bool:
         """Whether the service did well before anybody acted: then nothing was brought back."""
@@ -118,12 +124,13 @@ class RepairIncident(TerminalIncident):
         if judgement is not None:
             summary = {"outcome": judgement.outcome.value, "reasons": judgement.reasons()}
             if self._submission is not None:
-                truth = self._incident.variant.fault.diagnosis(self._incident.case)
-                summary["diagnosis"] = self._submission.marks(truth)
+                causes = self._incident.variant.fault.causes(self._incident.case)
+                summary["diagnosis"] = self._submission.marks(causes)
         variant = self._incident.variant
         return {
             "task": self._incident.shown_task,
             "scenario_id": f"{variant.family.id}/{variant.fault.id}" if is_over else None,
+            "modifiers": [laid.modifier.id for laid in self._incident.laid] if is_over else None,
             "last_action": self._last_action,
             "last_reward": self._last_reward,
             "service_score": self._watch.last.score,

@@ -15,8 +15,8 @@ ROUND_MS = 2_000
 """Requests go out every two seconds of virtual time: sixteen seconds in all."""
 
 
-def why_not_served(cluster: Cluster, entry: Entry) -> str:
-    """Send one request and return "" when it is answered as its owner promises, else what was wrong."""
+def why_not_served(cluster: Cluster, entry: Entry, *, users: int = 1) -> str:
+    """Send one request, or that of so many users at once; return "" when it is answered as promised, else what was wrong."""
     reply = cluster.network.request_ingress(
         Request(
             method=entry.method,
@@ -24,7 +24,8 @@ def why_not_served(cluster: Cluster, entry: Entry) -> str:
             host=entry.host,
             body=entry.body,
             timeout_ms=entry.latency_ms_max * 3,
-        )
+        ),
+        users=users,
     )
     if reply.failure:
         return f"{entry.name} answers {reply.failure}"

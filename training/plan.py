@@ -1,0 +1,276 @@
+"""A training plan: one YAML file, checked key by key, with overrides from the command line.
+
+`arguments` of a stage go to TRL's configuration as they stand, so every option of TRL can be set; what is ours has names of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+class PlanError(ValueError):
+    """Raised for a plan with an unknown key or a value that cannot be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """Which model, and how it reads and writes."""
+
+    kind: str = "tiny"
+    """`tiny`: made from scratch. `hub`: a name on the hub or a folder."""
+    name: str = ""
+    layers: int = 3
+    hidden: int = 128
+    vocabulary: int = 640
+    initializer_range: float = 0.08
+    page: str = "narrow"
+    call: str = "plain"
+    template_kwargs: dict[str, Any] = field(default_factory=dict)
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """Where and how episodes are played. The names from `turns_max` on are those of `rollouts.Settings`."""
+
+    replicas: int = 2
+    """Servers of this checkout to start, for each process of the trainer; unused with `urls`."""
+    urls: tuple[str, ...] = ()
+    cluster: str = ""
+    """The Ray cluster that starts the servers: an address, `auto` for the one that this machine is part of, `local` for
+    one of its own; empty for this machine without Ray."""
+    options: dict[str, Any] = field(default_factory=dict)
+    turns_max: int = 12
+    completion_tokens_max: int = 1_024
+    turn_tokens_max: int = 256
+    output_chars_max: int = 2_000
+    halves: int = 2
+    timeout_s: float = 60.0
+    closing: str = ""
+    view: str = "output"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """What data sets are made of."""
+
+    seed: int = 0
+    demonstrations: int = 4_000
+    preferences: int = 1_000
+    habit: float = 0.5
+    """How often the junior acts by habit instead of by chance."""
+    incidents: int = 240
+    """How many incidents a data set is made from, at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sft:
+    """Supervised fine-tuning; `arguments` are those of `trl.SFTConfig`."""
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dpo:
+    """Preference training; `arguments` are those of `trl.DPOConfig`."""
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grpo:
+    """Reinforcement; `arguments` are those of `trl.GRPOConfig`."""
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+    prompts: int = 2_000
+    """Incidents of the training split, drawn before the start."""
+    credit: str = "episode"
+    """`episode`: one advantage for all of an episode's tokens. `turn`: one for each turn."""
+    gamma: float = 1.0
+    """Discount between turns, for turn credit."""
+    drop_dead_groups: bool = True
+    """Leave groups without variance out of the loss's denominator."""
+    resample: int = 0
+    """How often a batch is drawn again if at least half of its groups are dead (dynamic sampling)."""
+    replay: int = 0
+    """Groups with variance that are kept, to take the place of dead ones."""
+    curriculum: bool = False
+    """Prefer the tasks that succeed sometimes."""
+    failure_penalty: float = 0.0
+    """Taken off the reward for an episode that the environment has not ended."""
+    reward: str = "return"
+    """`return`: the sum of the step rewards. `score`: the verdict, 0 where there is none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """What is measured before and after."""
+
+    split: str = "test"
+    episodes: int = 256
+    seed: int = 0
+    batch: int = 128
+    sampled: bool = True
+    """Measure sampled episodes beside greedy ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """How many processes where, for the launch files beside the plans."""
+
+    accelerate: str = ""
+    """A configuration of accelerate, such as fsdp2.yaml; empty for one process."""
+    processes: int = 1
+    machines: int = 1
+    vllm: tuple[str, ...] = ()
+    """Arguments of `vllm serve`; empty if no server is started."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything that a run depends on beside the code."""
+
+    name: str
+    seed: int = 0
+    tasks: tuple[tuple[str, str], ...]
+    model: Model = field(default_factory=Model)
+    environment: Environment = field(default_factory=Environment)
+    data: Data = field(default_factory=Data)
+    sft: Sft = field(default_factory=Sft)
+    dpo: Dpo = field(default_factory=Dpo)
+    grpo: Grpo = field(default_factory=Grpo)
+    lora: dict[str, Any] | None = None
+    """Arguments of `peft.LoraConfig`; None trains all weights."""
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    launch: Launch = field(default_factory=Launch)
+
+    def shown(self) -> dict[str, Any]:
+        """Return the plan as JSON would hold it."""
+        return dataclasses.asdict(self)
+
+    @property
+    def digest(self) -> str:
+        """What tells plans apart, whatever they are called."""
+        text = json.dumps({**self.shown(), "name": ""}, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+_PARTS: Mapping[str, type[Any]] = {
+    "model": Model,
+    "environment": Environment,
+    "data": Data,
+    "sft": Sft,
+    "dpo": Dpo,
+    "grpo": Grpo,
+    "evaluation": Evaluation,
+    "launch": Launch,
+}
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads 2e-6 as a number, which YAML 1.1 takes for a word."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    key: list(value) for key, value in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
+
+
+def read(text: str) -> Any:
+    """Return what a text in YAML says; 2e-6 is a number."""
+    return yaml.load(text, Loader=_Loader)
+
+
+def load(path: Path, overrides: Sequence[str] = ()) -> Plan:
+    """Return the plan in a file, changed by overrides such as `grpo.arguments.max_steps=5`.
+
+    Raises:
+        PlanError: for an unknown key, or a value of the wrong type.
+    """
+    given = read(path.read_text())
+    if not isinstance(given, dict):
+        raise PlanError(f"{path} holds no plan")
+    for override in overrides:
+        key, is_given, text = override.partition("=")
+        if not is_given:
+            raise PlanError(f"{override!r} is not KEY=VALUE")
+        _put(given, key.split("."), read(text))
+    return parsed(given)
+
+
+def parsed(given: Mapping[str, Any]) -> Plan:
+    """Return the plan that a mapping describes.
+
+    Raises:
+        PlanError: as above.
+    """
+    whole = dict(given)
+    for name, part in _PARTS.items():
+        if name in whole:
+            whole[name] = _made(part, whole[name] or {}, f"{name}.")
+    whole["tasks"] = tuple((str(suite), str(task)) for suite, task in whole.get("tasks") or ())
+    if not whole["tasks"]:
+        raise PlanError("tasks: name at least one pair of suite and task")
+    plan: Plan = _made(Plan, whole, "")
+    return plan
+
+
+def _made(part: type[Any], given: Mapping[str, Any], where: str) -> Any:
+    known = {entry.name: entry for entry in dataclasses.fields(part)}
+    fields = {}
+    for name, value in given.items():
+        if name not in known:
+            raise PlanError(f"unknown key {where}{name}; known: {', '.join(known)}")
+        default = known[name].default
+        if isinstance(value, list):
+            value = tuple(value)
+        if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        is_kept = default is dataclasses.MISSING or default is None or isinstance(value, type(default))
+        if not is_kept or (isinstance(value, bool) and not isinstance(default, bool)):
+            raise PlanError(f"{where}{name}: {value!r} is no {type(default).__name__}")
+        fields[name] = value
+    return part(**fields)
+
+
+def _put(given: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    for name in path[:-1]:
+        inner = given.setdefault(name, {})
+        if not isinstance(inner, dict):
+            raise PlanError(f"{'.'.join(path)}: {name} has no keys")
+        given = inner
+    given[path[-1]] = value
+
+
+def parser(program: str, summary: str) -> argparse.ArgumentParser:
+    """Return the parser that every script begins with."""
+    made = argparse.ArgumentParser(prog=f"python -m training.{program}", description=summary)
+    made.add_argument("config", type=Path, help="a plan, such as training/configs/cpu-tiny.yaml")
+    made.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the plan"
+    )
+    made.add_argument(
+        "--out", type=Path, default=Path("outputs/training"), help="the folder for what is made"
+    )
+    made.add_argument("--dry-run", action="store_true", help="print the resolved plan and stop")
+    return made
+
+
+def say(text: object) -> None:
+    """Write a line for whoever runs a script."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

@@ -1,0 +1,57 @@
+"""Supervised fine-tuning on conversations: the model learns its own turns, not what the environment said."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from datasets import Dataset
+from trl import SFTConfig, SFTTrainer
+
+from training import models
+from training.data import Row, demonstrations, read
+from training.dialect import TOOLS
+from training.plan import Plan, load, parser, say
+
+
+def train(plan: Plan, rows: Sequence[Row], out: Path) -> Path:
+    """Train the plan's model on the rows and return the folder with model, tokenizer and log."""
+    began_s = time.monotonic()
+    tokenizer = models.tokenizer_for(plan, [row.messages for row in rows])
+    given = {"assistant_only_loss": True, **plan.sft.arguments}
+    trainer = SFTTrainer(
+        model=models.model_for(plan, tokenizer),
+        args=models.arguments_for(plan, SFTConfig, given, out / "sft-state", "sft"),
+        train_dataset=Dataset.from_list(
+            [{"messages": row.messages, "tools": json.dumps(TOOLS)} for row in rows]
+        ),
+        processing_class=tokenizer,
+        peft_config=models.lora_for(plan),
+    )
+    trainer.train()
+    folder = out / "sft"
+    trainer.save_model(str(folder))
+    tokenizer.padding_side = "left"
+    tokenizer.save_pretrained(folder)
+    log = {"seconds": round(time.monotonic() - began_s, 1), "history": trainer.state.log_history}
+    (folder / "log.json").write_text(json.dumps(log))
+    return folder
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train on a data set, or on demonstrations made for the purpose."""
+    options = parser("sft", __doc__.partition("\n")[0])
+    options.add_argument("--data", type=Path, help="a data set; demonstrations are made if none is given")
+    given = options.parse_args(arguments)
+    plan = load(given.config, given.set)
+    if given.dry_run:
+        say(models.resolved(plan, given.out, "sft"))
+        return
+    rows = read(given.data) if given.data else demonstrations(plan)
+    say(train(plan, rows, given.out))
+
+
+if __name__ == "__main__":
+    main()
