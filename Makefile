@@ -20,7 +20,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lock tables docs bench baselines search serve baseline openenv-install openenv-check docker-build docker-smoke ci clean \
+.PHONY: help run test check format lock tables docs bench baselines gate search serve baseline openenv-install openenv-check docker-build docker-smoke ci clean \
   train-venv train-lock train-test train-smoke learn
 
 help:  ## List the commands.
@@ -73,6 +73,9 @@ bench: $(VENV)/.developing  ## Measure against the budgets, beside a peer in the
 
 baselines: $(VENV)/.developing  ## Measure simple policies on every fault of the repair suite; writes docs/baselines.json.
 	$(PY) -m tests.baselines --seeds 0-19
+
+gate: $(VENV)/.developing  ## Play every cheat on every fault of the repair suite.
+	$(PY) -m tests.exploits.gate
 
 search: $(VENV)/.developing  ## Search for cheats that the judge would accept (20,000 episodes).
 	$(PY) -m tests.exploits.search

@@ -1,6 +1,6 @@
 """Replicas on the machines of a Ray cluster; otherwise just like those of `training.replicas`. Needs `pip install 'ray[default]'`.
 
-    with cluster_replicas(16) as replicas:      # within `ray job submit`, or with address="auto"
+    with cluster_replicas(16, address="auto") as replicas:      # or `environment: {cluster: auto}` in a plan
 
 One actor holds one server process, wherever Ray finds room; when its machine is lost, another takes its place elsewhere. The
 machines need this checkout at the same path, with its environment (`make run` makes it). Machines of one cluster must share
@@ -96,7 +96,7 @@ class ClusterHost:
 def cluster_replicas(
     count: int,
     *,
-    address: str | None = None,
+    address: str,
     cpus: float = 1.0,
     token: str = "",
     variables: dict[str, str] | None = None,
@@ -105,7 +105,7 @@ def cluster_replicas(
 
     Args:
         count: How many.
-        address: Where the cluster is; Ray's own search if None, which starts one on this machine if there is none.
+        address: Where the cluster is; `auto` for that of this machine, `local` for a new one on this machine.
         cpus: Processor cores that Ray sets aside for each.
         token: The bearer token of the servers, which others on the network could reach; made up if empty.
         variables: Environment variables of the servers.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,10 +11,12 @@ from typing import Any, NamedTuple
 import torch
 
 from training import models, rollouts
+from training.cluster import cluster_replicas
 from training.dialect import ChatDialect
 from training.plan import Plan, load, parser, say
 from training.policies import ModelPolicy
 from training.replicas import Replicas
+from training.shares import wilson
 from training.tasks import Incident, draw
 
 
@@ -42,24 +43,6 @@ class Tally(NamedTuple):
         return wilson(self.successes, self.n)
 
 
-def wilson(successes: int, n: int, z: float = 1.96) -> tuple[float, float]:
-    """Return Wilson's score interval of a share; (0, 1) for none."""
-    if not n:
-        return 0.0, 1.0
-    share, extra = successes / n, z * z / n
-    middle = (share + extra / 2) / (1 + extra)
-    half = z * math.sqrt(share * (1 - share) / n + extra / (4 * n)) / (1 + extra)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def z_of(before: tuple[int, int], after: tuple[int, int]) -> float:
-    """Return z of the difference of two shares, given as successes and number, with the pooled variance."""
-    (a, m), (b, n) = before, after
-    pooled = (a + b) / (m + n)
-    spread = math.sqrt(pooled * (1 - pooled) * (1 / m + 1 / n))
-    return (b / n - a / m) / spread if spread else 0.0
-
-
 def settings_for(plan: Plan) -> rollouts.Settings:
     """Return how the plan's episodes are played."""
     environment = plan.environment
@@ -78,7 +61,11 @@ def settings_for(plan: Plan) -> rollouts.Settings:
 def replicas_for(plan: Plan) -> Replicas:
     """Return the plan's servers; those of this checkout are started, and end with the block that uses them."""
     environment = plan.environment
-    return Replicas.at(environment.urls) if environment.urls else Replicas.started(environment.replicas)
+    if environment.urls:
+        return Replicas.at(environment.urls)
+    if environment.cluster:
+        return cluster_replicas(environment.replicas, address=environment.cluster)
+    return Replicas.started(environment.replicas)
 
 
 def held_out(plan: Plan) -> list[Incident]:

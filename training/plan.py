@@ -42,11 +42,14 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """Where and how episodes are played. The names below `urls` are those of `rollouts.Settings`."""
+    """Where and how episodes are played. The names from `turns_max` on are those of `rollouts.Settings`."""
 
     replicas: int = 2
-    """Servers of this checkout to start; unused with `urls`."""
+    """Servers of this checkout to start, for each process of the trainer; unused with `urls`."""
     urls: tuple[str, ...] = ()
+    cluster: str = ""
+    """The Ray cluster that starts the servers: an address, `auto` for the one that this machine is part of, `local` for
+    one of its own; empty for this machine without Ray."""
     options: dict[str, Any] = field(default_factory=dict)
     turns_max: int = 12
     completion_tokens_max: int = 1_024

@@ -11,7 +11,7 @@ from env_core.dataplane.connecting import ARP_TIMEOUT_MS, CONNECT_TIMEOUT_MS
 from env_core.dataplane.crowds import Crowds
 from env_core.dataplane.ingress import Route, without_hops
 from env_core.dataplane.resolving import Resolver
-from env_core.dataplane.services import ServicePort
+from env_core.dataplane.services import SLICES, ServicePort
 from env_core.dataplane.serving import Usage, Usages, programs
 from env_core.dataplane.upstream import Upstream
 from env_core.objects.volume_claims import CLAIMS, size_bytes
@@ -59,7 +59,9 @@ class Network(Resolver):
         """Answers what a monitoring system's HTTP API is asked (path, form): status, body, content type."""
 
     def on_write(self, event: WatchEvent) -> None:
-        """Take note of a change. Every cache checks its own age, so that nothing needs doing."""
+        """Take note of a change. Every cache checks its own age, so that little needs doing."""
+        if event.ref.resource == SLICES:
+            self._services.on_write(event, self._loop.now_ms)
         if event.type == "DELETED" and event.ref.resource == "pods":
             for container in event.object["spec"]["containers"]:
                 self._usages.forget(event.object["metadata"]["uid"], container["name"])
@@ -264,7 +266,9 @@ class Network(Resolver):
         route = self._routes.find(host, path)
         if route is None:
             return traefik.not_found(upstream)
-        backends = self._services.backends(route.namespace, route.service, route.port_name, "TCP")
+        backends = self._services.backends(
+            route.namespace, route.service, route.port_name, "TCP", upstream.now_ms
+        )
         if not backends:
             return traefik.failed(upstream, 503, "no available server\n")
         return self._to_backend(upstream, request, route, client_ip)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from env_core.apiserver.store import Store
+from env_core.apiserver.store import Store, WatchEvent
 from env_core.sim.table import Table
 from env_core.world import Object
 
 SLICES: Final = "endpointslices.discovery.k8s.io"
 _AFFINITY_MS: Final = 10_800_000
+SYNC_MS: Final = 1_000
+"""From one change of a Service's endpoints that the proxies take over to the next, at least.
+
+Source: k8s.io/kubernetes pkg/proxy/apis/config/v1alpha1/defaults.go (minSyncPeriod), pkg/util/async
+bounded_frequency_runner.go; not recorded. Ingress controllers wait, too (doc.traefik.io, providersThrottleDuration: 2 s).
+"""
+_NEVER_MS: Final = 1 << 60
 
 
 class Backend(NamedTuple):
@@ -33,27 +40,52 @@ class ServicePort(NamedTuple):
     affinity_ms: int
 
 
+class Late(NamedTuple):
+    """What the proxies know of an EndpointSlice until they take over its newest version."""
+
+    until_ms: int
+    known: Object
+
+
 class Services:
-    """Lookup tables over a store's Services and EndpointSlices; `refresh` comes before use."""
+    """Lookup tables over a store's Services and EndpointSlices; `refresh` comes before use.
+
+    The proxies take over a change at once, and those that follow it a moment later, together.
+    """
 
     __slots__ = (
         "_backends",
         "_by_address",
         "_by_node_port",
+        "_late",
+        "_outdated_ms",
         "_service_stamp",
         "_slice_stamp",
         "_store",
         "_turns",
     )
 
-    def __init__(self, store: Store, turns: Table[Any, Any]) -> None:
+    def __init__(self, store: Store, turns: Table[Any, Any], late: Table[Any, Any]) -> None:
         self._store = store
         self._turns = turns
+        self._late = late
+        self._outdated_ms = _NEVER_MS
         self._service_stamp = -1
         self._slice_stamp = -1
         self._by_address: dict[str, dict[tuple[int, str], ServicePort]] = {}
         self._by_node_port: dict[tuple[int, str], ServicePort] = {}
         self._backends: dict[tuple[str, str, str, str], tuple[Backend, ...]] = {}
+
+    def on_write(self, event: WatchEvent, now_ms: int) -> None:
+        """Take note of when the proxies will know of a changed EndpointSlice."""
+        if event.type != "MODIFIED" or event.old is None:
+            return
+        key = (event.ref.namespace, event.ref.name)
+        before: Late | None = self._late.get(key)
+        if before is None or now_ms >= before.until_ms + SYNC_MS:
+            self._late[key] = Late(now_ms, event.old)
+        elif now_ms >= before.until_ms:
+            self._late[key] = Late(before.until_ms + SYNC_MS, event.old)
 
     def refresh(self) -> None:
         """Drop what changes to Services and EndpointSlices have outdated."""
@@ -117,21 +149,37 @@ class Services:
         """Return the Service port that every node offers on `port`, or None."""
         return self._by_node_port.get((port, protocol))
 
-    def backends(self, namespace: str, name: str, port_name: str, protocol: str) -> tuple[Backend, ...]:
+    def backends(
+        self, namespace: str, name: str, port_name: str, protocol: str, now_ms: int
+    ) -> tuple[Backend, ...]:
         """Return the endpoints to which traffic goes: the ready ones, else those that still serve while they end.
 
         Source: k8s.io/kubernetes pkg/proxy/topology.go CategorizeEndpoints.
         """
+        if now_ms >= self._outdated_ms:
+            self._outdated_ms = _NEVER_MS
+            self._backends.clear()
         key = (namespace, name, port_name, protocol)
         found = self._backends.get(key)
         if found is None:
-            found = self._backends[key] = self._read(namespace, name, port_name, protocol)
+            found = self._backends[key] = self._read(namespace, name, port_name, protocol, now_ms)
         return found
 
-    def _read(self, namespace: str, name: str, port_name: str, protocol: str) -> tuple[Backend, ...]:
+    def _known(self, entry: Object, now_ms: int) -> Object:
+        """Return an EndpointSlice as the proxies know it."""
+        late: Late | None = self._late.get((entry["metadata"]["namespace"], entry["metadata"]["name"]))
+        if late is None or now_ms >= late.until_ms:
+            return entry
+        self._outdated_ms = min(self._outdated_ms, late.until_ms)
+        return late.known
+
+    def _read(
+        self, namespace: str, name: str, port_name: str, protocol: str, now_ms: int
+    ) -> tuple[Backend, ...]:
         ready: list[Backend] = []
         ending: list[Backend] = []
-        for entry in self._store.indexed("service", f"{namespace}/{name}"):
+        for newest in self._store.indexed("service", f"{namespace}/{name}"):
+            entry = self._known(newest, now_ms)
             number = _number(entry, port_name, protocol)
             if number is None:
                 continue
@@ -151,7 +199,7 @@ class Services:
 
     def choose(self, service: ServicePort, source_ip: str, now_ms: int) -> Backend | None:
         """Return the endpoint for a new connection, in turn (or the client's own, with affinity); None for none."""
-        backends = self.backends(service.namespace, service.name, service.port_name, service.protocol)
+        backends = self.backends(service.namespace, service.name, service.port_name, service.protocol, now_ms)
         if not backends:
             return None
         if len(backends) == 1:

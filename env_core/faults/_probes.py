@@ -12,7 +12,8 @@ from env_core.faults._words import container_of, owner_of
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.verify.checks import Check
-from env_core.verify.trials import Owner, Trial, hang
+from env_core.verify.checks.probes import silent_pods_leave
+from env_core.verify.trials import Owner, Trial, hang, outage
 from env_core.verify.view import View
 from env_core.world import Object
 
@@ -21,6 +22,8 @@ READINESS: Final = "readinessProbe"
 STARTUP: Final = "startupProbe"
 HANG_MS: Final = 150_000
 """In which a hung process must be restarted: its owners' probes and grace period take half of it."""
+SILENT_MS: Final = 25_000
+"""In which a replica that does not serve must be taken out: its owners' readiness probe takes half of it."""
 _STEADY_MS: Final = 180_000
 _LAX_MAX: Final = 2
 """How many times as slow as it was a probe may be made."""
@@ -105,6 +108,24 @@ def liveness_asks_health(case: Case) -> Check:
     return Check(f"liveness of {case.name} is probed", fails)
 
 
+def readiness_asks_service(case: Case) -> Check:
+    """The readiness probe asks whether the program can serve, about as often and as strictly as it did."""
+
+    def fails(view: View) -> str:
+        was = probe_before(case.base, case.place, READINESS)
+        probe = container_of(owner_of(view, case), case.place.container).get(READINESS) or {}
+        if not probe:
+            return f"{case.name} has no readiness probe"
+        path = (probe.get("httpGet") or {}).get("path", "").partition("?")[0]
+        if path != case.place.ready_path:
+            return f"the readiness probe of {case.name} does not ask {case.place.ready_path}"
+        if _patience(probe) > _LAX_MAX * _patience(was):
+            return f"the readiness probe of {case.name} gives up after {_patience(probe)} s"
+        return ""
+
+    return Check(f"readiness of {case.name} is probed", fails)
+
+
 def _patience(probe: Object) -> int:
     """Return the seconds for which a probe sees failures before it gives up."""
     seconds: int = probe.get("periodSeconds", 10) * probe.get("failureThreshold", 3)
@@ -117,6 +138,22 @@ def _patience(probe: Object) -> int:
 def hangs(case: Case, within_ms: int = HANG_MS) -> Trial:
     """Return the trial that the workload's processes hang: they must have been restarted in time."""
     return hang(Owner(case.place.resource, case.namespace, case.name), case.place.container, within_ms)
+
+
+def falls_silent(case: Case) -> Trial:
+    """Return the trial that one replica stops serving without ending: it must leave the endpoints in time."""
+    asked = silent_pods_leave(case.namespace, case.name, case.place.container, SILENT_MS)
+    return Trial("silence", lambda cluster: asked.fails(View(cluster)))
+
+
+def misses(case: Case, dependency: Workload) -> Trial:
+    """Return the trial that a dependency hangs for a while: the workload waits, unready, and is not restarted."""
+    place = case.place
+    return outage(
+        Owner(place.resource, place.namespace, place.name),
+        Owner(dependency.resource, dependency.namespace, dependency.name),
+        dependency.container,
+    )
 
 
 def is_left_alone(case: Case) -> Trial:

@@ -10,9 +10,7 @@ from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._words import behind_services, rolled_out, runs_image
 from env_core.scenarios._app import Base, Workload
-from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
-from env_core.sim.timefmt import rfc3339
 from env_core.verify.checks.entries import some_fail
 
 _WAITS_S = (60, 240, 800)
@@ -40,18 +38,9 @@ def _inject(case: Case, cluster: Cluster) -> None:
 def _inject_and_restart(case: Case, cluster: Cluster) -> None:
     """A colleague has tried a restart: the last revision but one is the bad release, too."""
     _inject(case, cluster)
-    stamp = {"kubectl.kubernetes.io/restartedAt": rfc3339(cluster.now_ms)}
-    patch = {"spec": {"template": {"metadata": {"annotations": stamp}}}}
-    cluster.client(COLLEAGUE).patch(case.place.resource, case.namespace, case.name, patch)
+    _releases.restart(case, cluster)
     cluster.advance(int(case.params["wait_s"]) * 1_000)
     _releases.users_come(case, cluster, _ROUNDS)
-
-
-def _undo_to_good(case: Case) -> str:
-    owner = case.base.cluster.store.get(case.place.resource, case.namespace, case.name)
-    assert owner is not None
-    revision = owner["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
-    return f"{_releases.undo(case)} --to-revision={revision}"
 
 
 _RESTART = Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",))
@@ -119,7 +108,7 @@ FAMILY = Family(
             level=3,
             inject=_inject_and_restart,
             repairs=(
-                lambda case: (_undo_to_good(case),),
+                lambda case: (_releases.undo_to_healthy(case),),
                 lambda case: (_releases.set_image(case, _releases.patched(case.params["tag"])),),
                 lambda case: (_releases.set_image(case, case.place.tag),),
             ),

@@ -16,32 +16,15 @@ from env_core.verify.checks import Check
 from env_core.verify.trials import passes
 from env_core.verify.view import View
 
-_LEAK_BYTES_PER_S: Final = 72 << 10
-"""What a leaking release loses without any request, as its image does."""
-_HORIZON_S_MAX: Final = 1_500
-"""Where a leak needs longer, nobody would wait for the second kill."""
 _ROUNDS: Final = 4
 
 
-def _horizon_s(base: Base, place: Workload) -> int:
-    """Return the seconds that a leak needs to fill a container of the workload; 0 where it has no limit."""
-    owner = base.cluster.store.get(place.resource, place.namespace, place.name)
-    assert owner is not None
-    limits = (container_of(owner, place.container).get("resources") or {}).get("limits") or {}
-    room = to_bytes(str(limits.get("memory", "0"))) - place.working_set_bytes
-    return max(room, 0) // _LEAK_BYTES_PER_S
-
-
 def _places(base: Base) -> tuple[str, ...]:
-    return tuple(
-        role
-        for role in deployments(base)
-        if base.workloads[role].leaking_tags and 0 < _horizon_s(base, base.workloads[role]) < _HORIZON_S_MAX
-    )
+    return tuple(role for role in deployments(base) if _releases.can_leak(base, base.workloads[role]))
 
 
 def _params(stream: Stream, base: Base, place: Workload) -> Params:
-    horizon_s = _horizon_s(base, place)
+    horizon_s = _releases.leak_horizon_s(base, place)
     return {
         "tag": stream.choice(place.leaking_tags),
         "wait_s": str(horizon_s + 30 + stream.below(horizon_s)),
@@ -56,14 +39,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
 
 
 def _killed(view: View, case: Case) -> str:
-    """Return the name of a living pod whose container was killed for its memory, "" for none."""
-    for pod in view.pods_of(case.namespace, case.name):
-        for status in pod.get("status", {}).get("containerStatuses") or ():
-            for state in (status.get("lastState") or {}, status.get("state") or {}):
-                if (state.get("terminated") or {}).get("reason") == "OOMKilled":
-                    name: str = pod["metadata"]["name"]
-                    return name
-    return ""
+    return _releases.killed_for_memory(view.pods_of(case.namespace, case.name))
 
 
 def killed_for_memory(case: Case) -> Check:
@@ -122,7 +98,7 @@ FAMILY = Family(
                 keeps_within_memory(case),
                 rolled_out(case),
             ),
-            trials=lambda case: (passes(1_200 * _horizon_s(case.base, case.place)),),
+            trials=lambda case: (passes(1_200 * _releases.leak_horizon_s(case.base, case.place)),),
             allowed=lambda case: (case.allow(case.container("image")),),
             repairs=(
                 lambda case: (_releases.undo(case),),

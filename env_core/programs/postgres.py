@@ -1,11 +1,13 @@
 """Postgres: one server that knows who is connected, checks passwords, and keeps its tables in its data directory.
 
-What it does not do: read a password from an initialised volume; the environment of the run counts.
+A password counts from the moment when the directory is filled, or a role is altered: a later environment changes nothing.
+What it does not do: read user and database from an initialised directory; the environment of the run counts.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
@@ -162,7 +164,9 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
     query = _postgres_wire.decode(request.body) if request.protocol == _postgres_wire.PROTOCOL else None
     if query is None:
         return Served(reply=Reply(failure=EMPTY, latency_ms=1))
-    problem, detail = _refusal(container, query)
+    directory = data_directory(container)
+    kept = upstream.stored(directory)
+    problem, detail = _refusal(container, query, kept)
     if not problem:
         problem = _admit(container, request.source_ip, query.pool, upstream)
     if problem:
@@ -171,8 +175,7 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
         if detail:
             lines.append(Line(upstream.now_ms, f"{stamp} [{_pid(request)}] DETAIL:  {detail}", "stderr"))
         return Served(reply=Reply(body=f"FATAL:  {problem}", latency_ms=4), log=tuple(lines), cpu_ms=1)
-    directory = data_directory(container)
-    told = _postgres_data.run(query.statement, upstream.stored(directory))
+    told = _postgres_data.run(query.statement, kept)
     if told is not None and told.rows is not None:
         upstream.store(directory, told.rows)
     return Served(reply=Reply(body=told.text if told else "ok", latency_ms=2), cpu_ms=1, memory_bytes=1 << 20)
@@ -200,7 +203,10 @@ def _begun(container: Container, launch: Launch, upstream: Upstream) -> Launch:
     if kept:
         told: tuple[str, ...] = ("", _INITIALISED, "")
     else:
-        upstream.store(directory, {"PG_VERSION": version.partition(".")[0]})
+        env = container.env
+        owner = _postgres_data.role(env.get("POSTGRES_USER") or "postgres")
+        files = {"PG_VERSION": version.partition(".")[0], owner: env.get("POSTGRES_PASSWORD", "")}
+        upstream.store(directory, files)
         told = (*_INIT, "", "PostgreSQL init process complete; ready for start up.", "")
     at_ms = launch.log[0].at_ms
     return replace(launch, log=(*(Line(at_ms, text) for text in told), *launch.log))
@@ -257,10 +263,11 @@ def _pid(request: Request) -> int:
     return 40 + sum(map(ord, request.source_ip)) % 900
 
 
-def _refusal(container: Container, query: _postgres_wire.Query) -> tuple[str, str]:
+def _refusal(container: Container, query: _postgres_wire.Query, kept: Mapping[str, str]) -> tuple[str, str]:
     """Return why a client may not log in, and the detail that only the log has; "" when it may.
 
-    Source: tests/golden/programs/postgres (postgres.auth.fail).
+    Source: tests/golden/programs/postgres (postgres.auth.fail); https://hub.docker.com/_/postgres (the variables have an
+    effect only when the container starts with an empty data directory).
     """
     env = container.env
     user = env.get("POSTGRES_USER") or "postgres"
@@ -271,7 +278,8 @@ def _refusal(container: Container, query: _postgres_wire.Query) -> tuple[str, st
         return (
             f'password authentication failed for user "{query.user}"', f'Role "{query.user}" does not exist.',
         )  # fmt: skip
-    if not is_trusting and query.password != env.get("POSTGRES_PASSWORD"):
+    password = kept.get(_postgres_data.role(user), env.get("POSTGRES_PASSWORD"))
+    if not is_trusting and query.password != password:
         matched = 'Connection matched pg_hba.conf line 3: "host all all all scram-sha-256"'
         return f'password authentication failed for user "{query.user}"', matched
     if query.database not in (env.get("POSTGRES_DB") or user, "postgres", "template1"):

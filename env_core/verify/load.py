@@ -15,6 +15,8 @@ from env_core.verify.entry import Entry
 from env_core.verify.trials import Trial
 
 TICK_MS: Final = 500
+STEP_MS: Final = 150
+"""From one user to the next at a way in that is watched without a gap."""
 SERVED_SHARE: Final = 0.95
 """How many of a peak's requests must be answered as promised."""
 _RAMP: Final = 0.25
@@ -28,6 +30,25 @@ def load(entries: Sequence[Entry], per_second: int, duration_ms: int) -> Trial:
         return why_overloaded(cluster, entries, per_second, duration_ms)
 
     return Trial("load", act)
+
+
+def under_traffic(trial: Trial, entries: Sequence[Entry], duration_ms: int) -> Trial:
+    """Return a trial while which, and for so long after it, users go on coming: each one of them must be served."""
+
+    def act(cluster: Cluster) -> str:
+        why = trial.act(cluster)
+        if why:
+            return why
+        end_ms = cluster.now_ms + duration_ms
+        while cluster.now_ms < end_ms:
+            for entry in entries:
+                why = why_not_served(cluster, entry)
+                if why:
+                    return f"{why} meanwhile"
+            cluster.advance(STEP_MS)
+        return ""
+
+    return Trial(f"{trial.name} under traffic", act)
 
 
 def why_overloaded(cluster: Cluster, entries: Sequence[Entry], per_second: int, duration_ms: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,10 +10,13 @@ from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import Options
 from env_core.cluster import Cluster
 from env_core.objects import selectors
+from env_core.objects.conditions import is_pod_ready
 from env_core.sim.timefmt import rfc3339
 from env_core.world import Objects
 
 _SOON = Options(grace_period_seconds=1)
+OUTAGE_MS = 100_000
+"""Longer than a usual liveness probe and a container's end take."""
 WORKLOADS = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
 
 
@@ -96,6 +99,43 @@ def hang(owner: Owner, container: str, within_ms: int) -> Trial:
         return ""
 
     return Trial("hang", act)
+
+
+def outage(owner: Owner, dependency: Owner, container: str) -> Trial:
+    """Return the trial that a dependency's container hangs for a while: a workload's pods get unready, and none is restarted.
+
+    In the end the dependency's pods are deleted, as whoever is called would do.
+    """
+
+    def act(cluster: Cluster) -> str:
+        before = _restarts(cluster, owner)
+        for pod in _pods_of(cluster, dependency):
+            cluster.kubelets.hang(dependency.namespace, pod["metadata"]["name"], container)
+        cluster.advance(OUTAGE_MS)
+        why = _why_not_waiting(cluster, owner, before)
+        for pod in _pods_of(cluster, dependency):
+            _try(cluster, "delete", "pods", dependency.namespace, pod["metadata"]["name"])
+        return why
+
+    return Trial("outage", act)
+
+
+def _why_not_waiting(cluster: Cluster, owner: Owner, before: Mapping[str, int]) -> str:
+    for uid, restarts in sorted(_restarts(cluster, owner).items()):
+        if restarts > before.get(uid, 0):
+            return f"{owner.name} is restarted when what it depends on is out"
+    if any(is_pod_ready(pod) for pod in _pods_of(cluster, owner)):
+        return f"{owner.name} is ready though what it depends on is out"
+    return ""
+
+
+def _restarts(cluster: Cluster, owner: Owner) -> dict[str, int]:
+    return {
+        pod["metadata"]["uid"]: sum(
+            status.get("restartCount", 0) for status in pod["status"].get("containerStatuses") or ()
+        )
+        for pod in _pods_of(cluster, owner)
+    }
 
 
 def _pods_of(cluster: Cluster, owner: Owner) -> Objects:

@@ -21,7 +21,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def start(module="tests.server.toy", port=None, **variables):
+def start(module="tests.server.toy", port=None, python=sys.executable, **variables):
     """Start a server and return its process and URL once it answers."""
     port = port or free_port()
     kept = {
@@ -30,7 +30,7 @@ def start(module="tests.server.toy", port=None, **variables):
         if not key.startswith("KUBEDRILL_") and key not in ("PORT", "HOST")
     }
     environment = {**kept, "PYTHONPATH": f"{ROOT}:{ROOT / 'client'}", **variables}
-    process = subprocess.Popen([sys.executable, "-m", module, "--port", str(port)], cwd=ROOT, env=environment)
+    process = subprocess.Popen([python, "-m", module, "--port", str(port)], cwd=ROOT, env=environment)
     url = f"http://127.0.0.1:{port}"
     for _ in range(400):
         if process.poll() is not None:

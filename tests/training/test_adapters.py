@@ -7,14 +7,14 @@ import pytest
 from tests.server.children import free_port, running
 from tests.training.letters import END, Letters, Planned
 from training.adapters import KubeTools, environment_factory
-from training.replicas import Replicas
+from training.replicas import Replicas, server_python
 from training.rollouts import Settings
 from training.trl_rollouts import episode_reward, request_in, rollout_func
 
 
 @pytest.fixture(scope="module")
 def server():
-    with running("tests.server.toy") as url:
+    with running("tests.server.toy", python=server_python()) as url:
         yield url
 
 

@@ -11,7 +11,7 @@ from training.replicas import ReplicaError
 def test_without_ray_one_is_told_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ReplicaError, match=r"pip install 'ray\[default\]"):
-        cluster_replicas(2)
+        cluster_replicas(2, address="auto")
 
 
 @pytest.mark.filterwarnings("default")
@@ -24,11 +24,10 @@ def test_a_lost_actor_changes_nothing_and_is_replaced(tmp_path, monkeypatch):
     from training.rollouts import Settings, run
 
     monkeypatch.setenv("HOME", str(tmp_path))
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     plans = {("easy", seed): ["kubectl -n tron get pods -l seen=xSEEN"] * 4 for seed in range(3)}
     settings = Settings(completion_tokens_max=20_000)
     try:
-        with cluster_replicas(2, cpus=0.5) as replicas:
+        with cluster_replicas(2, address="local", cpus=0.5) as replicas:
             assert all(member.host.url.startswith("http://") for member in replicas.members)
             before = run(requests_for(plans, 2), Planned(plans), Letters(), replicas, settings)
 

@@ -12,7 +12,7 @@ from kubedrill.models import KubeObservation
 from kubedrill.policies.heuristic import HeuristicPolicy
 from tests.server.children import free_port, running
 from tests.training.letters import END, Letters, Planned, requests_for, text_of
-from training.replicas import START_S_MAX, Replicas
+from training.replicas import START_S_MAX, Replicas, server_python
 from training.rollouts import EpisodeRequest, Settings, run
 
 ROOMY = Settings(turns_max=12, completion_tokens_max=20_000, turn_tokens_max=2_000, output_chars_max=600)
@@ -49,7 +49,7 @@ def replicas():
 @pytest.fixture(scope="module")
 def toy():
     """The URL of a server whose every answer differs."""
-    with running("tests.server.toy") as url:
+    with running("tests.server.toy", python=server_python()) as url:
         yield url
 
 
