@@ -29,7 +29,8 @@ from env_core.verify.scope import Allowed
 from env_core.verify.view import View
 from env_core.world import Object
 
-_SPARE: Final = "node-spare"
+_SPARES: Final = ("node-spare", "node-standby", "node-reserve", "node-x")
+_LETTERS: Final = "bcdfghjkmnpqrstvwxz2456789"
 _NAMESPACE: Final = "default"
 _WORDS: Final = ("encoder", "trainer", "renderer", "simulation")
 _REASONS_SAFE: Final = ("kernel update, window 1", "firmware 4.2 roll-out", "swap of a power supply")
@@ -60,6 +61,7 @@ def _params(stream: Stream, base: Base, reason: str) -> Params:
         "node": stream.choice(common_nodes(base)),
         "word": stream.choice(_WORDS),
         "reason": reason,
+        "spare": stream.choice(_SPARES) + "-" + "".join(stream.choice(_LETTERS) for _ in range(4)),
         "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
     }
 
@@ -67,8 +69,9 @@ def _params(stream: Stream, base: Base, reason: str) -> Params:
 def _inject(case: Case, cluster: Cluster, *, is_sound: bool) -> None:
     node = case.params["node"]
     zone = {"topology.kubernetes.io/zone": "zone-a", "node.example.com/role": "spare"}
-    cluster.kubelets.join(_SPARE, cpu="4", memory="16Gi", labels=zone)
-    patch_node(cluster, COLLEAGUE, _SPARE, {"unschedulable": True})
+    spare = case.params["spare"]
+    cluster.kubelets.join(spare, cpu="4", memory="16Gi", labels=zone)
+    patch_node(cluster, COLLEAGUE, spare, {"unschedulable": True})
     cluster.advance(20_000)
     colleague = cluster.client(COLLEAGUE)
     notes = {"example.com/maintenance": case.params["reason"]}
@@ -158,8 +161,8 @@ def _uncordon(case: Case) -> str:
     return f"kubectl uncordon {case.params['node']}"
 
 
-def _use_spare(_case: Case) -> Script:
-    return (f"kubectl uncordon {_SPARE}",)
+def _use_spare(case: Case) -> Script:
+    return (f"kubectl uncordon {case.params['spare']}",)
 
 
 def _repair(case: Case) -> Script:
@@ -227,7 +230,7 @@ FAMILY = Family(
             ),
             repaired_when=lambda case: (others_keep_their_room(case), rolled_out(case)),
             allowed=_allowed,
-            repairs=(lambda case: (_uncordon(case),), _use_spare, _repair),
+            repairs=(_use_spare, lambda case: (_uncordon(case),), _repair),
             decoys=(_TOLERATE, _PUSH_OUT, _UNDO, _DELETE),
             diagnosis=_node,
         ),
