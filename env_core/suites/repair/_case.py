@@ -192,7 +192,7 @@ def _rank(seed: int, name: str) -> bytes:
 
 def drawn(variant: Variant, world: Base, role: str, seed: int) -> Case:
     """Return the case of a fault at a place, its parameters drawn from the seed."""
-    place = world.workloads[role]
+    place = {**world.managed, **world.workloads}[role]
     params = variant.fault.params(Streams(seed).stream("fault", "params"), world, place)
     return Case(base=world, place=place, params=params, seed=seed)
 
