@@ -82,6 +82,7 @@ class Incident:
         """
         allowed = self.variant.fault.allowed(self.case)
         harmed = harm(cluster, ON_CALL.name, self.baseline, allowed)
+        harmed += self.variant.fault.harms(self.case, cluster)
         if not self.variant.fault.is_control:
             return judged(cluster, self.examination(cluster), harm=harmed)
         harmed += needless(cluster, ON_CALL.name, self.untouched)
