@@ -233,6 +233,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Play kubedrill's tasks with the baseline.")
     parser.add_argument(
         "--task",
+        "--task-id",
         default="all",
         help="easy, medium, hard, all of them (default), or another task of the suite",
     )
@@ -244,7 +245,10 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--episodes", type=int, default=1, help="episodes per task, with successive seeds (default: 1)"
     )
     parser.add_argument(
-        "--env-base-url", default=None, help="a running server (default: ENV_URL, else an own one is started)"
+        "--env-base-url",
+        "--url",
+        default=None,
+        help="a running server (default: ENV_URL, else an own one is started)",
     )
     parser.add_argument(
         "--local-env", action="store_true", help="start an own server whatever the environment says"

@@ -37,7 +37,8 @@ from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
 from env_core.sim.state import State
 from env_core.sim.trace import Trace
-from env_core.world import Object, Output
+from env_core.sim.work import Work
+from env_core.world import Interrupted, Object, Output
 
 EPOCH_MS = 1_767_603_600_000
 """2026-01-05T09:00:00Z: when every cluster's clock starts unless told otherwise."""
@@ -174,6 +175,11 @@ class Cluster:
         return self.loop.now_ms
 
     @property
+    def work(self) -> Work:
+        """The meter of all that is done in it."""
+        return self.loop.work
+
+    @property
     def registry(self) -> Kinds:
         """The kinds that the API serves."""
         return self.server.registry
@@ -183,11 +189,20 @@ class Cluster:
         return self.server.handle(request)
 
     def advance(self, duration_ms: int) -> None:
-        """Let `duration_ms` pass; everything due in between happens."""
-        self.loop.run_until(self.loop.now_ms + duration_ms)
+        """Let `duration_ms` pass; everything due in between happens.
+
+        Raises:
+            Interrupted: when it would take more work than may be done.
+        """
+        if not self.loop.run_until(self.loop.now_ms + duration_ms):
+            raise Interrupted
 
     def advance_until(self, is_met: Callable[[], bool], timeout_ms: int) -> bool:
-        """Let time pass until `is_met()` after something happened, or `timeout_ms`; return whether it was met."""
+        """Let time pass until `is_met()` after something happened, or `timeout_ms`; return whether it was met.
+
+        Raises:
+            Interrupted: when it would take more work than may be done.
+        """
         loop = self.loop
         end_ms = loop.now_ms + timeout_ms
         revision = -1
@@ -200,10 +215,16 @@ class Cluster:
             if due_ms is None or due_ms > end_ms:
                 loop.run_until(end_ms)
                 return is_met()
+            if loop.work.is_spent:
+                raise Interrupted
             loop.step()
 
     def settle(self, quiet_ms: int = SETTLED_QUIET_MS, timeout_ms: int = 30_000) -> None:
-        """Let time pass until no object but events has changed for `quiet_ms`, or `timeout_ms` is over."""
+        """Let time pass until no object but events has changed for `quiet_ms`, or `timeout_ms` is over.
+
+        Raises:
+            Interrupted: when it would take more work than may be done.
+        """
         end_ms = self.now_ms + timeout_ms
         last_change_ms = self.now_ms
         revision = self.store.revision
@@ -213,6 +234,8 @@ class Cluster:
             if due_ms is None or due_ms > horizon:
                 self.loop.run_until(horizon)
                 return
+            if self.loop.work.is_spent:
+                raise Interrupted
             self.loop.step()
             if self.store.revision != revision:
                 revision = self.store.revision

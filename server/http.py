@@ -152,6 +152,16 @@ def named_episode(request: Request, body: dict[str, Any] | None = None) -> str:
     return given.pop() if given else ""
 
 
+def offered_token(request: Request, body: dict[str, Any] | None = None) -> str:
+    """Return the episode token that the request carries in header, query or body, "" for none."""
+    in_body = (body or {}).get("episode_token")
+    return (
+        request.headers.get(TOKEN_HEADER, "")
+        or request.query_params.get("episode_token", "")
+        or (in_body if isinstance(in_body, str) else "")
+    )
+
+
 def peer_of(request: Request) -> str:
     """Return the address that the request comes from."""
     return request.client.host if request.client else ""
@@ -165,15 +175,21 @@ class EpisodeRoutes:
         self._jobs: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._running: set[asyncio.Task[None]] = set()
 
-    def session_of(self, request: Request, body: dict[str, Any] | None = None) -> Session:
-        """Return the session that the request means.
+    def session_of(
+        self, request: Request, body: dict[str, Any] | None = None, *, needs_token: bool = False
+    ) -> Session:
+        """Return the session that the request means; with `needs_token`, one that is named only with its token.
 
         Raises:
             Refusal: if there is none, or it cannot be told which.
         """
-        token = request.headers.get(TOKEN_HEADER, "") or request.query_params.get("episode_token", "")
+        episode_id = named_episode(request, body)
+        token = offered_token(request, body)
+        table = self._play.table
         try:
-            return self._play.table.over_http(named_episode(request, body), token, peer_of(request))
+            if needs_token and episode_id:
+                return table.by_token(episode_id, token)
+            return table.over_http(episode_id, token, peer_of(request))
         except Refusal as refusal:
             raise self._play.counted(refusal) from None
 
@@ -240,6 +256,8 @@ class EpisodeRoutes:
         wanted = KubeResetRequest.model_validate({**body, "episode_id": episode_id})
         table = self._play.table
         session = table.http_session(wanted.episode_id or "")
+        if session is not None and session.is_live and not session.has_token(offered_token(request, body)):
+            raise self._play.counted(_in_use())
         is_new = session is None
         if session is None:
             try:
@@ -256,6 +274,14 @@ class EpisodeRoutes:
         content["metadata"] = {"episode_token": session.token, **frame.metadata}
         content["task"] = session.environment.described_task()
         return answer(content, headers={EPISODE_HEADER: _safe(session.episode_id)})
+
+
+def _in_use() -> Refusal:
+    return Refusal(
+        409,
+        "EPISODE_IN_USE",
+        "an episode with this episode_id is live; send its token as X-Episode-Token to begin it anew, or another episode_id",
+    )
 
 
 def _stock(frame: Frame) -> dict[str, Any]:

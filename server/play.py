@@ -255,10 +255,8 @@ class Play:
         session.note_change()
 
     def _stepped(self, session: Session, frame: Frame) -> None:
-        session.steps += 1
-        session.latest = frame
+        session.took(frame)
         if frame.done:
-            session.is_done = True
             self.metrics.episodes_done += 1
         self._told("step", session, frame)
 

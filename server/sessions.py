@@ -8,8 +8,9 @@ import hmac
 import itertools
 import secrets
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from server.environment import Frame, KubeEnvironment
 from server.journal import Recipe
@@ -20,6 +21,7 @@ HTTP = "http"
 WEBSOCKET = "ws"
 UNTOUCHED_S = 10.0
 """At capacity, an HTTP episode without a single step may be ended after this; a health probe leaves such behind."""
+CHANGES_MAX = 512
 ENDED_MAX = 4_096
 RETRY_AFTER_S_MAX = 30
 
@@ -35,6 +37,7 @@ class Session:
     __slots__ = (
         "_changed",
         "alias",
+        "changes",
         "channel",
         "elapsed_ms",
         "environment",
@@ -71,10 +74,19 @@ class Session:
         """Set when a failure of ours has ended the episode."""
         self.recipe: Recipe | None = None
         """What the journal needs to play the episode again; None once it has been."""
+        self.changes: deque[dict[str, Any]] = deque(maxlen=CHANGES_MAX)
+        """The newest steps, for those who watch: number and action."""
         self.lock = asyncio.Lock()
         self.elapsed_ms = 0
         """Time that has passed by itself since the last record of it."""
         self._changed: asyncio.Event | None = None
+
+    def took(self, frame: Frame) -> None:
+        """Note a step that it has taken."""
+        self.steps += 1
+        self.latest = frame
+        self.changes.append({"step": self.steps, "action": frame.observation.get("last_action", "")})
+        self.is_done = self.is_done or frame.done
 
     def changed(self) -> asyncio.Event:
         """Return what the next action sets, for those who watch."""
@@ -87,6 +99,10 @@ class Session:
         if self._changed is not None:
             self._changed.set()
             self._changed = None
+
+    def has_token(self, token: str) -> bool:
+        """Whether a token is its own, told in constant time."""
+        return hmac.compare_digest(self.token.encode(), token.encode())
 
     @property
     def is_attached(self) -> bool:
@@ -184,6 +200,7 @@ class SessionTable:
         session.is_done = False
         session.error_id = ""
         session.steps = 0
+        session.changes.clear()
         self._register(session, episode_id, secrets.token_urlsafe(24))
 
     def touch(self, session: Session) -> None:
@@ -245,7 +262,7 @@ class SessionTable:
             Refusal: if there is none (404), or it is gone (410).
         """
         for session in self._by_id.get(episode_id, ()):
-            if hmac.compare_digest(session.token.encode(), token.encode()):
+            if session.has_token(token):
                 return session
         raise self._gone(episode_id)
 

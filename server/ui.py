@@ -66,7 +66,7 @@ class InfoRoutes:
         except UnknownName as error:
             raise self._play.counted(from_simulator(error)) from None
         try:
-            session = self._episodes.session_of(request, body)
+            session = self._episodes.session_of(request, body, needs_token=True)
         except Refusal as refusal:
             if refusal.code != "EPISODE_NOT_STARTED":
                 raise

@@ -49,6 +49,8 @@ class KubeHttpClient:
             base_url=base_url.rstrip("/"), headers=headers, timeout=timeout_s, transport=transport
         )
         self.episode_id: str | None = None
+        self.episode_token: str | None = None
+        """What grading the episode and beginning it anew by its id take."""
 
     def __enter__(self) -> KubeHttpClient:
         return self
@@ -68,16 +70,18 @@ class KubeHttpClient:
         seed: int | None = None,
         hard_reset: bool = False,
         *,
+        task: str | None = None,
         suite: str | None = None,
         episode_id: str | None = None,
         options: dict[str, Any] | None = None,
     ) -> HttpResult:
-        """Begin an episode.
+        """Begin an episode; `task` and `task_id` are the same.
 
         Raises:
             HttpError: for an unknown task or suite (404), a bad field (422) or a full server (503).
         """
         given = {
+            "task": task,
             "task_id": task_id,
             "seed": seed,
             "suite": suite,
@@ -85,11 +89,12 @@ class KubeHttpClient:
             "options": options,
             "hard_reset": hard_reset or None,
         }
-        answer = self._call(
-            "POST", "/reset", {key: value for key, value in given.items() if value is not None}
-        )
-        result = self._result(answer)
+        is_own = episode_id is not None and episode_id == self.episode_id
+        headers = {"X-Episode-Token": self.episode_token} if is_own and self.episode_token else {}
+        body = {key: value for key, value in given.items() if value is not None}
+        result = self._result(self._call("POST", "/reset", body, headers=headers))
         self.episode_id = result.observation.episode_id
+        self.episode_token = result.metadata.get("episode_token")
         return result
 
     def step(self, command: str) -> HttpResult:
@@ -116,9 +121,11 @@ class KubeHttpClient:
         """Return the reported score of an episode, this client's own by default; strictly between 0 and 1.
 
         Raises:
-            HttpError: if the server does not know the episode.
+            HttpError: if the server does not know the episode, or the token is not its own.
         """
-        headers = {"X-Episode-Id": episode_id or self.episode_id or "", "X-Episode-Token": episode_token}
+        is_own = episode_id is None or episode_id == self.episode_id
+        token = episode_token or (self.episode_token if is_own else None) or ""
+        headers = {"X-Episode-Id": episode_id or self.episode_id or "", "X-Episode-Token": token}
         return float(self._call("POST", "/grader", {}, headers=headers)["score"])
 
     def is_healthy(self) -> bool:
@@ -137,7 +144,7 @@ class KubeHttpClient:
         headers: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         if headers is None:
-            headers = {"X-Episode-Id": self.episode_id} if self.episode_id and path != "/reset" else {}
+            headers = {"X-Episode-Id": self.episode_id} if self.episode_id else {}
         response = self._http.request(method, path, json=body, headers=headers)
         if response.is_success:
             answer: dict[str, Any] = response.json()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from env_core.apiserver import errors, reading
 from env_core.apiserver.admitting import admit_validating, attributes_of
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.managedfields.history import Write
 from env_core.apiserver.request import ApiRequest, ApiResponse, Options
+from env_core.apiserver.store import ObjectRef
 from env_core.apiserver.version_webhook import converted
 from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
@@ -151,8 +152,19 @@ def is_finished(body: Object) -> bool:
     return not metadata.get("deletionGracePeriodSeconds")
 
 
+_WRITE_WORK: Final = 300
+"""Units of work that storing an object counts as: whoever watches it looks at it, too."""
+
+
+def ref_of(kind: Kind, body: Object) -> ObjectRef:
+    """Return where an object lies in the store."""
+    metadata = body["metadata"]
+    return ObjectRef(kind.resource, metadata.get("namespace", ""), metadata["name"])
+
+
 def put(server: ApiServer, kind: Kind, body: Object, written: Write | None = None) -> Object:
     """Store an object, in the version that is stored, and return it with its resourceVersion."""
+    server.loop.work.done += _WRITE_WORK
     if kind.to_storage is None:
         return server.store.put(kind.resource, body, written)
     if kind.conversion_client is not None:

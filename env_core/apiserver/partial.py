@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from env_core.apiserver import errors, patching, reading
 from env_core.apiserver.admitting import admit_part
 from env_core.apiserver.decoding import decode_body
-from env_core.apiserver.deleting import stored
+from env_core.apiserver.deleting import ref_of, stored
 from env_core.apiserver.kind import Kind, SubresourceWrite
 from env_core.apiserver.managedfields.managers import Managed
 from env_core.apiserver.replacing import check_name, refuse, replace, spec_changed, written_metadata
@@ -46,6 +46,7 @@ def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: Sub
     if request.options.dry_run:
         written.follow(server.store.written(kind.resource, request.namespace, request.name), old)
         return dry_run_answer(request, 200, body, warnings, written)
+    server.space.take(server.store, request.identity, ref_of(kind, body), body)
     return ApiResponse(200, stored(server, kind, body, written), warnings)
 
 

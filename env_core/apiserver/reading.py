@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from env_core.apiserver import errors, paging, podlogs
 from env_core.apiserver.kind import DEFAULT_FIELD_LABELS, Kind
@@ -67,6 +67,10 @@ def _found(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     raise errors.method_not_supported(kind.group, kind.plural, request.verb)
 
 
+_LISTED_WORK: Final = 5
+"""Units of work that an object of a list counts as."""
+
+
 def no_subresource(request: ApiRequest, kind: Kind) -> errors.StatusError:
     """Return the refusal of a subresource that a kind does not have; source: tests/golden/l2/facts (cr-status)."""
     if kind.coerce is not None:
@@ -108,6 +112,7 @@ def listed(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     namespace = request.namespace if kind.is_namespaced else ""
     matches = matcher(kind, options.label_selector, options.field_selector)
     items, revision, page = _as_asked(server, kind, namespace, options)
+    server.loop.work.done += _LISTED_WORK * len(items)
     if kind.read is not None:
         items = [kind.read(item) for item in converted(server, kind, items)]
     if matches is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from env_core.apiserver import errors, reading
 from env_core.apiserver._storage_form import as_stored
 from env_core.apiserver.admitting import admit, admit_part, admit_validating, attributes_of
-from env_core.apiserver.deleting import stored
+from env_core.apiserver.deleting import ref_of, stored
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.managedfields.history import settled, taken_over
 from env_core.apiserver.managedfields.managers import Managed, same_fields
@@ -100,6 +100,7 @@ def replace(
             server.store.written(kind.resource, old_metadata.get("namespace", ""), request.name), old
         )
         return dry_run_answer(request, 200, body, warnings, written)
+    server.space.take(server.store, request.identity, ref_of(kind, body), body)
     return ApiResponse(200, server.view(kind, stored(server, kind, body, written)), warnings)
 
 

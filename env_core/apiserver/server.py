@@ -17,13 +17,17 @@ from env_core.apiserver.proxying import Forwarder
 from env_core.apiserver.rbacview import RbacView
 from env_core.apiserver.registry import Registry, ServedKinds
 from env_core.apiserver.request import ApiRequest, ApiResponse, Identity
+from env_core.apiserver.space import Space
 from env_core.apiserver.store import Store
 from env_core.apiserver.tracking import with_trackers
 from env_core.apiserver.version_webhook import converted
+from env_core.apiserver.warnings import sent
 from env_core.sim.loop import EventLoop
 from env_core.sim.rng import Streams
-from env_core.world import Object, Output
+from env_core.world import Interrupted, Object, Output
 
+_REQUEST_WORK = 100
+"""Units of work that a request counts as, besides the objects that it lists or writes."""
 MASTERS = "system:masters"
 _METHODS = {"create": "post", "list": "get", "update": "put", "deletecollection": "delete", "watch": "get"}
 
@@ -81,6 +85,7 @@ class ApiServer:
         "metrics",
         "registry",
         "remarks",
+        "space",
         "store",
         "streams",
         "tokens",
@@ -113,13 +118,22 @@ class ApiServer:
         self.backend: PodBackend | None = None
         self.metrics: Callable[[str, str], list[Object]] = lambda _resource, _namespace: []
         self.remarks = Remarks()
+        self.space: Space = origin.space.fork() if origin else Space()
         self.webhooks: Caller | None = None
         self.forwarder: Forwarder | None = None
         self.views: Mapping[str, Callable[[Object, int], Object]] = {}
         self.tokens: Mapping[str, Identity] = {}
 
     def handle(self, request: ApiRequest) -> ApiResponse:
-        """Answer one request."""
+        """Answer one request.
+
+        Raises:
+            Interrupted: for a request of nobody's own component after more work than may be done.
+        """
+        work = self.loop.work
+        work.done += _REQUEST_WORK
+        if work.is_spent and not request.identity.name.startswith("system:"):
+            raise Interrupted
         try:
             response = self._answer(request)
         except StatusError as error:
@@ -127,11 +141,10 @@ class ApiServer:
         remarks = self.remarks
         if not remarks:
             self.audit.add(self.loop.now_ms, request, response.code)
-            return response
+            return response._replace(warnings=sent(response.warnings)) if response.warnings else response
         self.remarks = Remarks()
         self.audit.add(self.loop.now_ms, request, response.code, remarks.annotations)
-        warnings = dict.fromkeys((*response.warnings, *remarks.warnings))
-        return response._replace(warnings=tuple(warnings))
+        return response._replace(warnings=sent((*response.warnings, *remarks.warnings)))
 
     def _answer(self, request: ApiRequest) -> ApiResponse:
         kind = self.registry.by_resource(request.resource)

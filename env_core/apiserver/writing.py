@@ -10,7 +10,7 @@ from env_core.apiserver._storage_form import as_stored
 from env_core.apiserver.admitting import admit, admit_validating, attributes_of
 from env_core.apiserver.applypatch import merged_by_apply, scaled_by_apply
 from env_core.apiserver.decoding import decode_as, decode_body
-from env_core.apiserver.deleting import delete, delete_collection, put
+from env_core.apiserver.deleting import delete, delete_collection, put, ref_of
 from env_core.apiserver.kind import Kind
 from env_core.apiserver.managedfields.history import Write, settled
 from env_core.apiserver.managedfields.managers import Managed
@@ -167,6 +167,7 @@ def _admitted(
         )
     if request.options.dry_run:
         return dry_run_answer(request, 201, body, warnings, written)
+    server.space.take(server.store, request.identity, ref_of(kind, body), body)
     return ApiResponse(201, put(server, kind, body, written), warnings)
 
 

@@ -70,12 +70,15 @@ class Connector:
         "_services",
         "_store",
         "_verdicts",
+        "work",
     )
 
     def __init__(self, *, store: Store, runtime: Runtime, loop: EventLoop, state: State) -> None:
         self._store = store
         self._runtime = runtime
         self._loop = loop
+        self.work = loop.work
+        """The meter of the cluster, for what runs in its containers."""
         self._policies = Policies(store)
         self._services = Services(store, state.table("network/turns"), state.table("network/late"))
         self._routes = Routes(store)

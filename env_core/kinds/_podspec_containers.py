@@ -57,7 +57,7 @@ def container_problems(containers: list[Object], pod: PodContext, field: str) ->
     if not containers:
         return [required(field)]
     found: list[Problem] = []
-    seen: list[str] = []
+    seen: set[str] = set()
     for index, container in enumerate(containers):
         path = f"{field}[{index}]"
         is_fine = _is_fine_alone(container, pod)
@@ -71,7 +71,7 @@ def container_problems(containers: list[Object], pod: PodContext, field: str) ->
         if name in seen:
             found.append(duplicate(f"{path}.name", name))
         else:
-            seen.append(name)
+            seen.add(name)
         if not is_fine:
             found += _running_problems(container, pod, path)
             found += _restart_problems(container, path)

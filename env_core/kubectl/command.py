@@ -23,6 +23,7 @@ from env_core.kubectl.screen import Failure, Failures, Screen, usage_failure
 from env_core.kubectl.verb import Args, Verb
 from env_core.objects.problems import quoted
 from env_core.objects.yamlin import YamlProblem
+from env_core.objects.yamlout import YamlTextError
 from env_core.world import Interrupted, Output
 
 GROUPS = {
@@ -96,7 +97,7 @@ def run(argv: list[str], ctx: Context) -> Output:
         return screen.done()
     except Interrupted:
         raise Interrupted(screen.done(INTERRUPTED)) from None
-    except (StatusError, Failure, Failures) as error:
+    except (StatusError, Failure, Failures, YamlTextError) as error:
         text, exit_code = error_text(error)
         if text:
             screen.err(text if text.endswith("\n") else text + "\n")
@@ -296,6 +297,8 @@ def error_text(error: Exception) -> tuple[str, int]:
         return _server_text(error), 1
     if isinstance(error, Failures):
         return "".join(f"{message(one)}\n" for one in error.errors), 1
+    if isinstance(error, YamlTextError):
+        return f"error: {error}", 1
     assert isinstance(error, Failure)
     if error.is_bare or not error.text or error.text.startswith("error: "):
         return error.text, error.exit_code

@@ -18,7 +18,7 @@ from env_core.kubectl.manifests import Manifests, read_manifests
 from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.verb import Args
-from env_core.objects import selectors
+from env_core.objects import gojson, selectors
 from env_core.world import Object
 
 _STOP = "if you choose to ignore these errors, turn validation off with --validate=false"
@@ -138,7 +138,7 @@ def _validated(error: Exception, source: str) -> Exception:
     if found is None:
         return error
     try:
-        document = json.loads(found.group(1))
+        document = gojson.loads(found.group(1))
     except json.JSONDecodeError:
         return error
     problems = [] if document.get("apiVersion") is not None else ["apiVersion not set"]

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from env_core.kubectl.screen import Failure
+from env_core.objects.gojson import whole
 from env_core.objects.jsonout import to_compact_json
 from env_core.objects.yamlin import DEPTH_MAX, TOO_DEEP, YamlProblem, bracket_depth, read_yaml
 from env_core.world import Object
@@ -67,6 +68,7 @@ def _documents(text: str, source: str) -> Any:
 
 def _json_documents(text: str, source: str) -> Any:
     decoder = json.JSONDecoder()
+    text = whole(text)
     at = 0
     while True:
         while at < len(text) and text[at].isspace():

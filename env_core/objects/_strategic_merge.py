@@ -6,8 +6,9 @@ from typing import Any
 
 from env_core.objects._patch_problem import PatchError
 from env_core.objects._strategic_order import (
-    find_map,
+    Places,
     interleaved,
+    map_places,
     partition,
     same_item,
     split_deletions,
@@ -239,6 +240,7 @@ def _apply_list_directives(
 ) -> tuple[list[Any], list[Any]]:
     """Obey delete and replace items; return the remaining live list and the ordinary patch items."""
     ordinary: list[Any] = []
+    gone: list[Any] = []
     replaces = False
     for item in patch:
         if DIRECTIVE not in item:
@@ -248,14 +250,17 @@ def _apply_list_directives(
         if directive == "delete":
             if merge_key not in item:
                 raise no_merge_key(item, merge_key)
-            while (index := find_map(original, merge_key, item[merge_key])) >= 0:
-                original = original[:index] + original[index + 1 :]
+            gone.append(item[merge_key])
         elif directive == "replace":
             replaces = True
         elif directive == "merge":
             raise PatchError("merging lists cannot yet be specified in the patch")
         else:
             raise bad_directive(directive, item)
+    if gone:
+        map_places(original, merge_key)  # refuses what is no map
+        deleted = Places(gone)
+        original = [item for item in original if merge_key not in item or deleted.of(item[merge_key]) < 0]
     return (ordinary, []) if replaces else (original, ordinary)
 
 
@@ -263,11 +268,13 @@ def _merge_items(
     original: list[Any], patch: list[Any], merge_key: str, type_: PatchType, applies: bool
 ) -> list[Any]:
     built = list(original)
+    places = map_places(built, merge_key) if patch else Places(())
     for item in patch:
         if merge_key not in item:
             raise no_merge_key(item, merge_key)
-        index = find_map(built, merge_key, item[merge_key])
+        index = places.of(item[merge_key])
         if index < 0:
+            places.add(len(built), item[merge_key])
             built.append(item)
         else:
             built[index] = merge_map(built[index], item, type_, applies)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from env_core.objects._patch_problem import PatchError
@@ -11,28 +12,57 @@ from env_core.objects.goformat import value_text
 from env_core.objects.gosort import go_sorted
 
 
-def position(items: list[Any], value: Any, merge_key: str, kind: str) -> int:
-    """Return the index of `value` (by merge key, for maps), -1 when it is absent."""
-    if kind == "map":
-        wanted = value.get(merge_key) if isinstance(value, dict) else None
-        for index, item in enumerate(items):
-            if same(wanted, item.get(merge_key) if isinstance(item, dict) else None):
-                return index
-        return -1
-    for index, item in enumerate(items):
-        if same(value, item):
-            return index
-    return -1
+class Places:
+    """Where values come first in a list: lists may be long, and each item of one is looked for in the other."""
+
+    __slots__ = ("_first", "_others")
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._first: dict[tuple[type, Any], int] = {}
+        self._others: list[tuple[int, Any]] = []
+        """Lists and maps, which are no keys of a dictionary."""
+        for index, value in enumerate(values):
+            self.add(index, value)
+
+    def add(self, index: int, value: Any) -> None:
+        """Note that a value is at an index, unless it is at one before."""
+        if isinstance(value, dict | list):
+            self._others.append((index, value))
+        else:
+            self._first.setdefault((type(value), value), index)
+
+    def of(self, value: Any) -> int:
+        """Return the index of a value, -1 when it is absent; the types must agree."""
+        if isinstance(value, dict | list):
+            return next((index for index, other in self._others if same(other, value)), -1)
+        return self._first.get((type(value), value), -1)
 
 
-def find_map(items: list[Any], merge_key: str, value: Any) -> int:
-    """Return the index of the map whose merge key has `value`, -1 when there is none."""
+def places_of(items: list[Any], merge_key: str, kind: str) -> Callable[[Any], int]:
+    """Return a function from an item to its index in `items` (by merge key, for maps), -1 when it is absent."""
+    if kind != "map":
+        return Places(items).of
+    places = Places(_key_value(item, merge_key) for item in items)
+    return lambda item: places.of(_key_value(item, merge_key))
+
+
+def _key_value(item: Any, merge_key: str) -> Any:
+    return item.get(merge_key) if isinstance(item, dict) else None
+
+
+def map_places(items: list[Any], merge_key: str) -> Places:
+    """Return where the maps of a list are, by the values of their merge key.
+
+    Raises:
+        PatchError: for an item that is no map.
+    """
+    places = Places(())
     for index, item in enumerate(items):
         if not isinstance(item, dict):
             raise PatchError(f"value for key {index} is not a map")
-        if merge_key in item and same(item[merge_key], value):
-            return index
-    return -1
+        if merge_key in item:
+            places.add(index, item[merge_key])
+    return places
 
 
 def split_deletions(items: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -57,7 +87,7 @@ def sorted_by_order(items: list[Any], order: list[Any], merge_key: str, kind: st
                 if merge_key not in item:
                     raise no_merge_key(item, merge_key)
         items, deleted = split_deletions(items)
-    places = [position(order, item, merge_key, kind) for item in items]
+    places = list(map(places_of(order, merge_key, kind), items))
 
     def less(left: int, right: int) -> bool:
         return places[left] < places[right] if places[left] >= 0 and places[right] >= 0 else True
@@ -106,10 +136,13 @@ def sorted_maps(items: list[Any], merge_key: str) -> list[Any]:
 def without_duplicates(items: list[Any]) -> list[Any]:
     """Return scalars without repeats; a repeat's place is taken by the last item, as upstream does."""
     items = list(items)
+    counts = Counter((type(item), item) for item in items)
+    if len(counts) == len(items):
+        return items
     last = len(items) - 1
     first = 0
     while first < last:
-        second = first + 1
+        second = first + 1 if counts[type(items[first]), items[first]] > 1 else last + 1
         while second <= last:
             if same(items[first], items[second]):
                 items[second] = items[last]
@@ -125,15 +158,16 @@ def partition(items: list[Any], chosen: list[Any], merge_key: str) -> tuple[list
     """Return the items that `chosen` names and the others."""
     named: list[Any] = []
     others: list[Any] = []
+    places = map_places(chosen, merge_key) if merge_key and items else Places(chosen)
     for item in items:
         if not merge_key:
-            found = any(same(item, wanted) for wanted in chosen)
+            found = places.of(item) >= 0
         else:
             if not isinstance(item, dict):
                 raise wrong_type("map", item)
             if merge_key not in item:
                 raise no_merge_key(item, merge_key)
-            found = find_map(chosen, merge_key, item[merge_key]) >= 0
+            found = places.of(item[merge_key]) >= 0
         (named if found else others).append(item)
     return named, others
 
@@ -144,8 +178,8 @@ def interleaved(
     """Sort both halves and merge them: `order` rules the named items, the live order places the others."""
     right = sorted_by_order(named, order, merge_key, kind)
     left = sorted_by_order(others, server_order, merge_key, kind)
-    left_places = [position(server_order, item, merge_key, kind) for item in left]
-    right_places = [position(server_order, item, merge_key, kind) for item in right]
+    place = places_of(server_order, merge_key, kind)
+    left_places, right_places = list(map(place, left)), list(map(place, right))
     built: list[Any] = []
     at_left = at_right = 0
     while at_left < len(left) and at_right < len(right):

@@ -82,13 +82,22 @@ def read(text: str | bytes) -> Any:
         JsonSyntaxError: with the words of Go's encoding/json.
     """
     try:
-        return _DECODER.decode(_whole(text.decode("utf-8", "replace") if isinstance(text, bytes) else text))
+        return _DECODER.decode(whole(text.decode("utf-8", "replace") if isinstance(text, bytes) else text))
     except (ValueError, RecursionError) as why:
         problem = syntax_problem(text)
         raise JsonSyntaxError(problem or str(why)) from None
 
 
-def _whole(text: str) -> str:
+def loads(text: str) -> Any:
+    """Parse JSON into ordinary dicts, lists and numbers, with U+FFFD for lone surrogates.
+
+    Raises:
+        json.JSONDecodeError: with Python's words.
+    """
+    return json.loads(whole(text))
+
+
+def whole(text: str) -> str:
     """Return a JSON text in which U+FFFD stands for every lone surrogate, as encoding/json reads it."""
     if "\\ud" in text or "\\uD" in text:
         text = _HALVES.sub(lambda found: "\\ufffd" if len(found.group()) == 6 else found.group(), text)

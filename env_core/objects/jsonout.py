@@ -8,6 +8,8 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any, Final
 
+import orjson
+
 _HTML: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 _HTML_ESCAPES: Final = {
     "<": "\\u003c",
@@ -38,6 +40,15 @@ def to_compact_json(value: Any) -> str:
     out: list[str] = []
     _write_compact(value, out)
     return "".join(out)
+
+
+def json_size(value: Any) -> int:
+    """Return how many bytes a value takes as compact JSON, near enough for a bound."""
+    try:
+        return len(orjson.dumps(value, default=str))
+    except TypeError:
+        # Lone surrogates, numbers above 64 bits, hundreds of levels.
+        return len(to_compact_json(value))
 
 
 @lru_cache(maxsize=16384)

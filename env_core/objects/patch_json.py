@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from env_core.objects._patch_problem import PatchError, bad_request, unprocessable
 from env_core.objects.gojson import JsonSyntaxError, Repeated, copied, kind_word, plain, read
+from env_core.objects.jsonout import json_size
 from env_core.world import Object
 
 __all__ = ["JsonPatchError", "PatchError", "apply_json_patch", "read_json_patch"]
@@ -14,6 +15,8 @@ __all__ = ["JsonPatchError", "PatchError", "apply_json_patch", "read_json_patch"
 JsonPatchError = PatchError
 
 OPERATIONS_MAX: Final = 10_000
+COPIED_BYTES_MAX: Final = 3 * 1024 * 1024
+"""Source: k8s.io/apiserver pkg/server/config.go JSONPatchMaxCopyBytes; json-patch errors.go. Unrecorded."""
 _MEMBERS: Final = ("op", "from", "path", "value")
 _INDEX: Final = re.compile(r"[+-]?\d+")
 
@@ -81,29 +84,43 @@ def _wrong_type(word: str, place: str, type_: str) -> PatchError:
 
 
 class _Root:
-    """The document under change. Containers in `owned` are this patch's own copies and may be changed."""
+    """The document under change. Containers in `owned` (by identity) are this patch's own copies and may be changed."""
 
-    __slots__ = ("document", "owned")
+    __slots__ = ("copied_bytes", "document", "owned")
 
     def __init__(self, document: Any) -> None:
         self.document = document
-        self.owned: list[Any] = []
+        self.owned: dict[int, Any] = {}
+        self.copied_bytes = 0
 
     def own(self, container: Any) -> Any:
         """Return a container that may be changed."""
-        if any(container is mine for mine in self.owned):
+        if id(container) in self.owned:
             return container
         built = (
             {key: container[key] for key in sorted(container)}
             if isinstance(container, dict)
             else list(container)
         )
-        self.owned.append(built)
+        self.owned[id(built)] = built
         return built
+
+    def count_copy(self, value: Any) -> None:
+        """Count a value that is about to be copied: copies of copies double.
+
+        Raises:
+            PatchError: 422, when all copies together are too large.
+        """
+        self.copied_bytes += json_size(value)
+        if self.copied_bytes > COPIED_BYTES_MAX:
+            raise unprocessable(
+                "Unable to complete the copy, the accumulated size increase of copy is "
+                f"{self.copied_bytes}, exceeding the limit {COPIED_BYTES_MAX}"
+            )
 
     def sort(self) -> None:
         """Sort the keys of the own objects, as Go writes maps."""
-        for container in self.owned:
+        for container in self.owned.values():
             if isinstance(container, dict):
                 members = sorted(container.items(), key=_name)
                 container.clear()
@@ -215,8 +232,10 @@ def _apply(root: _Root, operation: Object | None) -> None:
     elif kind == "test":
         _test(root, _text(operation, "path"), operation.get("value"))
     elif kind == "copy":
-        value = copied(_get(*_found(root, _text(operation, "from"))))
-        _add(*_found(root, _text(operation, "path")), value)
+        value = _get(*_found(root, _text(operation, "from")))
+        container, key = _found(root, _text(operation, "path"))
+        root.count_copy(value)
+        _add(container, key, copied(value))
     else:
         raise unprocessable(f"Unexpected kind: {kind}")
 

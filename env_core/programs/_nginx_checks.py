@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from env_core.programs._nginx_directives import VARIABLES
+from env_core.programs._nginx_patterns import Pattern, PatternProblem, pattern
 
-_SIZE: Final = re.compile(r"\d+[kKmMgG]?\Z")
+_SIZE: Final = re.compile(r"[0-9]{1,12}[kKmMgG]?\Z")
 
 
-_TIME: Final = re.compile(r"(?:\d+(?:ms|[smhdwMy])?)+\Z")
+_TIME: Final = re.compile(r"(?:[0-9]{1,12}(?:ms|[smhdwMy]))*(?:[0-9]{1,12}(?:ms|[smhdwMy])?)\Z")
+
+
+_VARIABLE_SIZES: Final = ("limit_rate", "limit_rate_after")
+"""Sizes that may be variables, since nginx 1.17. Source: nginx.org/en/docs/http/ngx_http_core_module.html."""
 
 
 class ConfigProblem(Exception):
@@ -73,7 +77,11 @@ def check_value(name: str, kind: str, arguments: tuple[str, ...], where: str) ->
         raise ConfigProblem(
             f'invalid value "{arguments[0]}" in "{name}" directive, it must be "on" or "off" in {where}'
         )
-    if kind == "size" and not _SIZE.match(arguments[0]) and "$" not in arguments[0]:
+    if (
+        kind == "size"
+        and not _SIZE.match(arguments[0])
+        and (not arguments[0].startswith("$") or name not in _VARIABLE_SIZES)
+    ):
         raise ConfigProblem(f'"{name}" directive invalid value in {where}')
     if kind == "time" and not _TIME.match(arguments[0]):
         raise ConfigProblem(f'"{name}" directive invalid value in {where}')
@@ -98,24 +106,51 @@ def location_words(arguments: tuple[str, ...]) -> tuple[str, str]:
     return "", word
 
 
-def pattern_of(modifier: str, path: str, where: str) -> re.Pattern[str] | None:
+def pattern_of(modifier: str, path: str, where: str) -> Pattern | None:
+    """Return the expression of a location; None for one that is a prefix."""
     if modifier not in ("~", "~*"):
         return None
+    return compiled(path, where, ignores_case=modifier == "~*")
+
+
+def compiled(text: str, where: str, *, ignores_case: bool = False) -> Pattern:
+    """Return an expression of the configuration."""
     try:
-        return _compiled(path, modifier == "~*")
-    except re.error as error:
-        text = {
-            "unterminated character set": "missing terminating ] for character class",
-            "missing ), unterminated subpattern": "missing closing parenthesis",
-            "unbalanced parenthesis": "unmatched closing parenthesis",
-            "nothing to repeat": "quantifier does not follow a repeatable item",
-        }.get(error.msg, error.msg)
-        raise ConfigProblem(f'pcre2_compile() failed: {text} in "{path}" in {where}') from None
+        return pattern(text, ignores_case=ignores_case)
+    except PatternProblem as problem:
+        raise ConfigProblem(f"{problem.text} in {where}") from None
 
 
-@lru_cache(maxsize=256)
-def _compiled(pattern: str, ignores_case: bool) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE if ignores_case else 0)
+def number_of(text: str) -> int | None:
+    """Return a number as nginx reads it: decimal digits, no more than fit 64 bits. Source: ngx_atoi."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def check_number(name: str, arguments: tuple[str, ...], where: str) -> None:
+    """Check what the directives of numbers say of theirs."""
+    if name == "try_files" and arguments[-1].startswith("="):
+        code = number_of(arguments[-1][1:])
+        if code is None or code > 999:
+            raise ConfigProblem(f'invalid code "{arguments[-1][1:]}" in {where}')
+    elif name == "return":
+        code = number_of(arguments[0])
+        is_target = len(arguments) == 1 and arguments[0].startswith(("http", "$", "/"))
+        if (code is None and not is_target) or (code or 0) > 999:
+            raise ConfigProblem(f'invalid return code "{arguments[0]}" in {where}')
+    elif name == "limit_req":
+        for argument in arguments:
+            if argument.startswith("burst=") and not number_of(argument[6:]):
+                raise ConfigProblem(f'invalid burst value "{argument}" in {where}')
+    elif name == "limit_req_zone":
+        for argument in arguments:
+            if argument.startswith("rate=") and not number_of(argument[5:-3]):
+                raise ConfigProblem(f'invalid rate "{argument}" in {where}')
+    elif name == "limit_req_status":
+        code = number_of(arguments[0])
+        if code is None:
+            raise ConfigProblem(f'"{name}" directive invalid number in {where}')
+        if not 400 <= code <= 599:
+            raise ConfigProblem(f"value must be between 400 and 599 in {where}")
 
 
 def address_of(text: str, default_port: int) -> tuple[str, int]:
@@ -151,6 +186,10 @@ def check_upstream_server(arguments: tuple[str, ...], where: str) -> None:
             "resolve",
             "slow_start",
         ):
+            raise ConfigProblem(f'invalid parameter "{argument}" in {where}')
+        if name in ("weight", "max_fails", "max_conns") and number_of(argument.partition("=")[2]) is None:
+            raise ConfigProblem(f'invalid parameter "{argument}" in {where}')
+        if name == "fail_timeout" and not _TIME.match(argument.partition("=")[2]):
             raise ConfigProblem(f'invalid parameter "{argument}" in {where}')
     _check_port(arguments[0], where)
 

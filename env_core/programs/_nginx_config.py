@@ -213,6 +213,7 @@ class _Reader:
             self._include(arguments[0], block, where)
             return
         self._wish_variables(name, arguments, block)
+        checks.check_number(name, arguments, where)
         if name == "listen":
             block.servers.append(checks.listen_address(arguments[0], where))
         elif name == "server":
@@ -226,11 +227,12 @@ class _Reader:
             if "$" not in authority and authority not in self.upstreams:
                 host = authority.rpartition(":")[0] if authority.rpartition(":")[2].isdigit() else authority
                 self._wish_host(authority, host, where)
-        elif name == "return":
-            if not arguments[0].isdigit() and (
-                len(arguments) > 1 or not arguments[0].startswith(("http", "$", "/"))
-            ):
-                raise ConfigProblem(f'invalid return code "{arguments[0]}" in {where}')
+        elif name == "rewrite":
+            checks.compiled(arguments[0], where)
+        elif name == "server_name":
+            for each in arguments:
+                if each.startswith("~"):
+                    checks.compiled(each[1:], where, ignores_case=True)
         elif name == "log_format":
             self.formats.add(arguments[0])
             self.format_texts[arguments[0]] = "".join(

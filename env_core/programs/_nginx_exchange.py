@@ -14,9 +14,12 @@ from env_core.programs import _nginx_pages
 from env_core.programs._http import REASON, access_date, header, header_date, slash_date, version
 from env_core.programs._model import Line, Reply, Request, Upstream
 from env_core.programs._nginx_model import Config, Location, Server, Settings
+from env_core.programs._nginx_patterns import RequestFailed
 from env_core.programs._nginx_signals import logs
 from env_core.sim.timefmt import rfc3339
 
+_EXPANDED_MAX: Final = 2 * 1024 * 1024
+"""Characters that the variables of one request may stand for: variables of variables double with each `set`."""
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z0-9_]+)\}|([A-Za-z0-9_]+))")
 
 
@@ -45,8 +48,9 @@ class Exchange:
     location: Location | None = None
     log: list[Line] | None = None
     elapsed_ms: int = 1
+    expanded: int = 0
+    """Characters that its variables stood for so far."""
     captures: tuple[str, ...] = ()
-    variables: dict[str, str] | None = None
     tried: list[tuple[str, int, str, str]] = field(default_factory=list)
     """(address, status, length of the answer, seconds) of each upstream server that was asked."""
 
@@ -64,14 +68,28 @@ class Exchange:
         return "nginx" if tokens[0] == "off" else f"nginx/{self.site.version}"
 
 
-def expanded(exchange: Exchange, text: str) -> str:
-    """Replace variables in a value."""
+def expanded(exchange: Exchange, text: str, values: dict[str, str] | None = None) -> str:
+    """Replace variables in a value; `values` holds those that the configuration sets, as far as they are known.
+
+    Raises:
+        RequestFailed: if the values of the request take more memory than there is.
+    """
     if "$" not in text:
         return text
-    return _VARIABLE.sub(lambda found: variable(exchange, found[1] or found[2]), text)
+    values = {} if values is None else values
+    shown: list[str] = []
+    start = 0
+    for found in _VARIABLE.finditer(text):
+        shown += (text[start : found.start()], variable(exchange, found[1] or found[2], values))
+        start = found.end()
+        exchange.expanded += len(shown[-1])
+        if exchange.expanded > _EXPANDED_MAX:
+            raise RequestFailed(f"malloc({exchange.expanded}) failed (12: Cannot allocate memory)", "emerg")
+    return "".join(shown) + text[start:]
 
 
-def variable(exchange: Exchange, name: str) -> str:
+def variable(exchange: Exchange, name: str, values: dict[str, str] | None = None) -> str:
+    """Return a variable's value; one that is set by way of itself is empty there, as before its first `set`."""
     request = exchange.request
     if name.isdigit():
         number = int(name)
@@ -111,10 +129,15 @@ def variable(exchange: Exchange, name: str) -> str:
             if key == name[4:]:
                 return value
         return ""
+    values = {} if values is None else values
+    if name in values:
+        return values[name]
     for settings in (exchange.settings, exchange.server.settings):
         for words in settings.get("set", ()):
             if words[0] == f"${name}":
-                return expanded(exchange, words[1]) if f"${name}" not in words[1] else words[1]
+                values[name] = ""
+                values[name] = expanded(exchange, words[1], values)
+                return values[name]
     return ""
 
 
@@ -282,7 +305,10 @@ def _logged(exchange: Exchange, text: str, status: int, size: int, at_ms: int) -
 
     def value(found: re.Match[str]) -> str:
         name = found[1] or found[2]
-        shown = known[name] if name in known else _mapped(exchange, name, known)
+        try:
+            shown = known[name] if name in known else _mapped(exchange, name, known)
+        except RequestFailed:
+            shown = ""
         return shown or ("" if _is_set(exchange, name) else "-")
 
     return _VARIABLE.sub(value, text)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from env_core.programs._nginx_patterns import Pattern
+
 _TIME_PART: Final = re.compile(r"(\d+)(ms|[smhdwMy])?")
 
 
@@ -34,7 +36,7 @@ class Location:
     path: str
     settings: Settings
     inner: tuple[Location, ...] = ()
-    pattern: re.Pattern[str] | None = None
+    pattern: Pattern | None = None
 
     def one(self, name: str) -> tuple[str, ...] | None:
         """Return the arguments of a directive, or None."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode
 from collections.abc import Mapping
 from functools import lru_cache
@@ -32,6 +31,7 @@ from env_core.programs._nginx_exchange import (
 )
 from env_core.programs._nginx_limits import limited
 from env_core.programs._nginx_model import Config, Location, Server, size_bytes
+from env_core.programs._nginx_patterns import RequestFailed, pattern
 from env_core.programs._nginx_proxy import proxy
 
 _GONE = (
@@ -55,7 +55,7 @@ def _server(config: Config, port: int, host: str) -> Server | None:
         for name in server.names:
             if name.startswith("*.") and host.endswith(name[1:]):
                 return server
-            if name.startswith("~") and re.search(name[1:], host):
+            if name.startswith("~") and pattern(name[1:], ignores_case=True).search(host):
                 return server
     for server in candidates:
         if server.is_default:
@@ -92,12 +92,20 @@ def location_of(owner: Server | Location, path: str) -> Location | None:
 def answer(site: Site, port: int, request: Request, upstream: Upstream) -> Served:
     """Answer one HTTP request that came in on `port`."""
     host = (header(request, "Host") or request.host).partition(":")[0].lower()
-    server = _server(site.config, port, host)
+    path, _, query = request.path.partition("?")
+    try:
+        server = _server(site.config, port, host)
+    except RequestFailed as failed:
+        exchange = Exchange(site, site.config.servers[0], request, upstream, path, query)
+        error(exchange, failed.text, level=failed.level)
+        return Served(reply=Reply(failure=EMPTY), log=tuple(exchange.log or ()))
     if server is None:
         return Served(reply=Reply(failure=EMPTY))
-    path, _, query = request.path.partition("?")
     exchange = Exchange(site, server, request, upstream, path or "/", query)
-    reply = _early(exchange) or _answer_path(exchange, 0)
+    try:
+        reply = _early(exchange) or _answer_path(exchange, 0)
+    except RequestFailed as failed:
+        reply = _given_up(exchange, failed)
     if request.method == "HEAD":
         shown = 0
     else:
@@ -116,6 +124,16 @@ def answer(site: Site, port: int, request: Request, upstream: Upstream) -> Serve
     if exchange.one("access_log") != ("off",):
         lines = [*lines, access_line(exchange, reply.status, shown, upstream.now_ms + exchange.elapsed_ms)]
     return Served(reply=reply, log=tuple(lines), cpu_ms=1, memory_bytes=64 << 10)
+
+
+def _given_up(exchange: Exchange, failed: RequestFailed) -> Reply:
+    """Answer what cannot be answered; without even the headers of that, close the connection."""
+    error(exchange, failed.text, level=failed.level)
+    try:
+        return page(exchange, 500)
+    except RequestFailed as again:
+        error(exchange, again.text, level=again.level)
+        return Reply(failure=EMPTY, latency_ms=exchange.elapsed_ms)
 
 
 def _early(exchange: Exchange) -> Reply | None:
@@ -188,7 +206,7 @@ def _keep_body(exchange: Exchange) -> None:
 
 def _rewrite(exchange: Exchange, rules: tuple[tuple[str, ...], ...]) -> None:
     for rule in rules:
-        found = _compiled(rule[0]).search(exchange.path)
+        found = pattern(rule[0]).search(exchange.path)
         if found is None:
             continue
         exchange.captures = tuple(each or "" for each in found.groups())
@@ -197,11 +215,6 @@ def _rewrite(exchange: Exchange, rules: tuple[tuple[str, ...], ...]) -> None:
         exchange.query = query or exchange.query
         if len(rule) > 2 and rule[2] in ("break", "last"):
             return
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def _return(exchange: Exchange, words: tuple[str, ...]) -> Reply:

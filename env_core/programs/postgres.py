@@ -68,6 +68,11 @@ _SIZE: Final = re.compile(r"'?(\d+)\s*(kB|MB|GB|TB)?'?")
 _UNITS: Final = {"kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _NO_SPACE: Final = "No space left on device"
 _PEER: Final = "pool "
+_COUNT: Final = "max_connections"
+_WAL: Final = "wal_level"
+_WAL_LEVELS: Final = ("minimal", "replica", "logical")
+_NUMBER: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
+_CHECK_MS: Final = 30
 
 
 def _tags(*suffixes: str) -> tuple[str, ...]:
@@ -127,6 +132,24 @@ _NO_PASSWORD: Final = (
 )
 
 
+def _argument_problem(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the server says of a `-c` that it cannot use, before it knows its time zone; () if it can use all.
+
+    Not recorded for arguments: the recorded texts are of its configuration file, where the last line is another
+    (src/backend/utils/misc/guc.c reports at LOG for a file, at FATAL for an argument).
+    """
+    for word, setting in pairwise(argv):
+        name, _, value = setting.partition("=")
+        if word != "-c" or name not in (_COUNT, _WAL):
+            continue
+        if name == _COUNT and not _NUMBER.fullmatch(value):
+            return (f'FATAL:  invalid value for parameter "{name}": "{value}"',)
+        if name == _WAL and value.lower() not in _WAL_LEVELS:
+            hint = f"HINT:  Available values: {', '.join(_WAL_LEVELS)}."
+            return (f'FATAL:  invalid value for parameter "{name}": "{value}"', hint)
+    return ()
+
+
 def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
     if argv[0].rpartition("/")[2] != "postgres":
         return None
@@ -136,6 +159,11 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
         return Launch(log=log, exit=Exit(after_ms=40, code=1), memory_bytes=4 << 20)
     start_ms = stretched_ms(180, container.cpu_limit_millis) + 320
     stamp = _stamp(container.started_ms + start_ms)
+    problem = _argument_problem(argv)
+    if problem:
+        early = f"{_stamp(container.started_ms + _CHECK_MS)[:-3]}GMT [1]"
+        log = tuple(Line(_CHECK_MS, f"{early} {text}", "stderr") for text in problem)
+        return Launch(log=log, exit=Exit(after_ms=_CHECK_MS + 10, code=1), memory_bytes=6 << 20)
     libc = "x86_64-pc-linux-musl" if "alpine" in container.image else "x86_64-pc-linux-gnu"
     texts = (
         f"starting PostgreSQL {version_of(container.image)} on {libc}, 64-bit",
@@ -302,7 +330,7 @@ def _admit(container: Container, address: str, pool: int, upstream: Upstream) ->
         if not name.startswith(_PEER) or (name != key and upstream.has_peer(name.removeprefix(_PEER)))
     }  # fmt: skip
     open_now = sum(int(value) for name, value in kept.items() if name.startswith(_PEER))
-    most = _setting(final_argv(container, "postgres"), "max_connections", _CONNECTIONS_MAX)
+    most = _setting(final_argv(container, "postgres"), _COUNT, _CONNECTIONS_MAX)
     if open_now + int(size) > most:
         return "sorry, too many clients already"
     upstream.remember({**kept, key: size})

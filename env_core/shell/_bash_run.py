@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from env_core.objects.regex import RegexProblem, compile_expression
 from env_core.shell import _pattern
 from env_core.shell._arithmetic import ArithmeticProblem, evaluate
 from env_core.shell._control import LoopControl
 from env_core.shell._expansion import Expander, ExpansionProblem
-from env_core.shell._regex import RegexProblem, compile_expression
 from env_core.shell._special import NAME
 from env_core.shell.builtins import test as test_builtin
 from env_core.shell.syntax import Array, Calculation, Condition, Conditional, Counting, Simple, Word

@@ -15,6 +15,7 @@ class Runner(State):
     def call(self, program: Program, argv: list[str], env: dict[str, str], streams: Streams) -> int:
         """Run a program with the shell's streams and return its exit code."""
         process = self.process.child(stdin=streams.stdin.text, env=env)
+        before = process.fs.moved
         try:
             output = program(process, argv)
         except Interrupted as stopped:
@@ -23,7 +24,9 @@ class Runner(State):
             raise Interrupted from None
         if process.stdin_was_read:
             streams.stdin.take_all()
-        return self.deliver(output, argv[0], streams, in_shell=program in shell_programs())
+        status = self.deliver(output, argv[0], streams, in_shell=program in shell_programs())
+        self.budget.spend(process.cost(argv, output, before))
+        return status
 
     def deliver(self, output: Output, name: str, streams: Streams, *, in_shell: bool = False) -> int:
         """Write a program's output and return its exit code, 1 if there was no room for it.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from env_core.objects.regex import Expression, RegexProblem
 from env_core.shell._inputs import read_input
-from env_core.shell._regex import Expression, RegexProblem
 from env_core.shell._sed_parser import Address, Command
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
 
 _STEPS_MAX = 200_000
+_STEP_WORK = 3
 _SPACE_MAX = 1024 * 1024
 
 
@@ -34,6 +35,7 @@ class Editor:
     _replaced: bool = False
     _quits: bool = False
     _steps: int = _STEPS_MAX
+    """What is left; a step counts as some units of work."""
 
     def edit(self, lines: list[str], *, ends_line: bool) -> str:
         """Return what the script makes of `lines`; without `ends_line` the last output has no line end."""
@@ -63,7 +65,8 @@ class Editor:
         index = 0
         while index < len(self.commands):
             self._steps -= 1
-            if self._steps < 0:
+            self.process.work.done += _STEP_WORK
+            if self._steps < 0 or self.process.work.is_spent:
                 raise RegexProblem("stopped: the script runs too long")
             command = self.commands[index]
             if not self._applies(index, command):
@@ -202,7 +205,7 @@ class Editor:
         changed = False
         start = 0
         while start <= len(text):
-            found = expression.search(text, start)
+            found = expression.search(text, start, self.process.work)
             if found is None:
                 break
             count += 1
@@ -280,7 +283,7 @@ class Editor:
             if address.step <= 0:
                 return self._number == address.number
             return self._number >= address.number and (self._number - address.number) % address.step == 0
-        return self._expression(address.expression).search(self._space) is not None
+        return self._expression(address.expression).search(self._space, 0, self.process.work) is not None
 
 
 def _filled(replacement: tuple[str | int, ...], found: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from env_core.shell._regex import BASIC, EXTENDED, Expression, RegexProblem, compile_expression
+from env_core.objects.regex import BASIC, EXTENDED, Expression, RegexProblem, compile_expression
 
 
 class SedProblem(Exception):

@@ -56,7 +56,7 @@ class State:
         self.finished_jobs: list[int] = []
         self.exit_trap = ""
         """What `trap … EXIT` has asked for."""
-        self.budget = Budget()
+        self.budget = Budget(work=process.work)
         self.loops = 0
         self._tested = 0
 

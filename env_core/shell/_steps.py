@@ -205,7 +205,7 @@ def _leaf(
     word = plain.words[0].literal if isinstance(plain, Simple) and plain.words else None
     if word in ("break", "continue"):
         return replace(script, frames=_left(below, is_break=word == "break"), status=0)
-    shell.budget = shell.process.budget = Budget()
+    shell.budget = shell.process.budget = Budget(work=shell.process.work)
     before_ms = clock.late_ms
     try:
         status = shell.execute(node, streams)

@@ -42,6 +42,10 @@ class Row(NamedTuple):
     """What was printed of a last line without its end: on stdout, on stderr."""
 
 
+_AT_ONCE_WORK: Final = 500_000
+"""Units of work that a script may do without any time going by."""
+
+
 @dataclass(slots=True)
 class _Recorder:
     """Takes what a stream prints, with the time of it."""
@@ -99,7 +103,8 @@ class Scripts:
             script = row.script
         if not script.is_over:
             try:
-                script = _steps.stepped(script, shell, streams, clock)
+                with self._loop.work.limited(_AT_ONCE_WORK):
+                    script = _steps.stepped(script, shell, streams, clock)
             except Interrupted:
                 script = _steps.Script((), clock.now_ms(), 124, is_over=True)
         if script.is_over:

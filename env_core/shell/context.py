@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from env_core.shell.budget import Budget
 from env_core.shell.filesystem import FileSystem, ShellFileError
+from env_core.sim.work import Work
 from env_core.world import Interrupted, Output
 
 __all__ = ["FileSystem", "Interrupted", "Process", "Program", "ShellFileError"]
@@ -39,6 +40,7 @@ class Process:
         "programs",
         "stdin_was_read",
         "user",
+        "work",
     )
 
     def __init__(
@@ -58,10 +60,12 @@ class Process:
         budget: Budget | None = None,
         has_terminal: bool = False,
         is_bash: bool = False,
+        work: Work | None = None,
     ) -> None:
         """Describe a process.
 
         `flavour` is "gnu" (Debian's tools) or "busybox"; `budget` is that of the shell that started it;
+        `work` is the meter of the world around it.
         `has_terminal` says that it writes to a terminal, `is_bash` that the shell around it is bash.
         """
         self._stdin = stdin
@@ -79,6 +83,7 @@ class Process:
         self.budget = budget
         self.has_terminal = has_terminal
         self.is_bash = is_bash
+        self.work = Work() if work is None else work
 
     @property
     def stdin(self) -> str:
@@ -136,6 +141,7 @@ class Process:
             budget=self.budget,
             has_terminal=self.has_terminal,
             is_bash=self.is_bash,
+            work=self.work,
         )
 
     def find(self, name: str) -> Program | None:
@@ -156,9 +162,22 @@ class Process:
         program = self.find(argv[0]) if argv else None
         if program is None:
             return None
-        if self.budget is not None:
-            self.budget.step()
-        return program(self.child(stdin=stdin, env=env), argv)
+        process = self.child(stdin=stdin, env=env)
+        if self.budget is None:
+            return program(process, argv)
+        self.budget.step()
+        before = process.fs.moved
+        output = program(process, argv)
+        self.budget.spend(process.cost(argv, output, before))
+        return output
+
+    def cost(self, argv: list[str], output: Output, before: int) -> int:
+        """Return the units of work of a program that has run here; `before` is what its files had moved until then."""
+        moved = self.fs.moved - before + len(output.stdout) + len(output.stderr)
+        if self.stdin_was_read:
+            moved += len(self._stdin)
+        # kubectl only prints what it is told; text tools look at every character.
+        return moved // (6 if argv[0] == "kubectl" else 3)
 
 
 Program = Callable[[Process, list[str]], Output]

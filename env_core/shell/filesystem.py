@@ -52,13 +52,15 @@ class FileSystem:
     `user` is whose permissions count; root may do everything.
     """
 
-    __slots__ = ("_entries", "_is_shared", "_size", "user")
+    __slots__ = ("_entries", "_is_shared", "_size", "moved", "user")
 
     def __init__(self, files: Mapping[str, str] | None = None, user: str = "root") -> None:
         """Create the usual directories and `files` (path to text)."""
         self._entries: dict[str, Entry] = {"/": Entry(names=(), mode=0o755)}
         self._is_shared = False
         self._size = 0
+        self.moved = 0
+        """Characters that were read and written so far."""
         self.user = "root"
         for directory in ("/bin", "/dev", "/etc", "/home", "/root", "/tmp", "/usr/bin", "/var"):
             self.mkdir(directory, parents=True)
@@ -74,6 +76,7 @@ class FileSystem:
         twin = FileSystem.__new__(FileSystem)
         twin._entries = self._entries
         twin._size = self._size
+        twin.moved = 0
         twin.user = self.user
         twin._is_shared = self._is_shared = True
         return twin
@@ -127,6 +130,7 @@ class FileSystem:
             raise ShellFileError(path, DENIED)
         if found.is_dir:
             raise ShellFileError(path, IS_DIRECTORY)
+        self.moved += len(found.text)
         return found.text
 
     def write(self, path: str, text: str, at_ms: int = 0) -> None:
@@ -153,6 +157,7 @@ class FileSystem:
         if size > SIZE_MAX:
             raise ShellFileError(path, FULL)
         self._size = size
+        self.moved += len(text)
         self._put(path, found._replace(text=text, changed_ms=at_ms))
 
     def append(self, path: str, text: str, at_ms: int = 0) -> None:

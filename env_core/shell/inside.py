@@ -70,8 +70,7 @@ def run_inside(
             f"OCI runtime exec failed: exec failed: unable to start container process: {problem}: unknown\n"
         )
         return Output("", text, NOT_STARTED)
-    name = command[0].rpartition("/")[2]
-    program = process.programs.get(name)
+    program = process.programs.get(command[0].rpartition("/")[2])
     try:
         output = program(process, command) if program is not None else _script(process, command)
     except Interrupted as interrupted:
@@ -115,6 +114,7 @@ class Inside:
             container.env.get("HOSTNAME") or container.pod,
             flavour="busybox" if image.base == "alpine" else "gnu",
             deadline_ms=deadline_ms,
+            work=self._network.work,
         )
 
     def keep(self, process: Process) -> None:

@@ -80,8 +80,8 @@ class Shell(Runner):
         """
         is_outermost = self.process.budget is None
         if is_outermost:
-            self.process.budget = Budget()
-        self.budget = self.process.budget or Budget()
+            self.process.budget = Budget(work=self.process.work)
+        self.budget = self.process.budget or Budget(work=self.process.work)
         limits = () if is_outermost else (PIPE_MAX,)
         stdout, stderr = Buffer(*limits), Buffer(*limits)
         streams = Streams(Source(self.process.stdin if stdin is None else stdin), stdout, stderr)

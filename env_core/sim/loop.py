@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from env_core.sim.work import Work
+
+_ENTRY_WORK: Final = 80
+"""Units of work that handling an entry counts as, besides what it asks of the API."""
 Handler = Callable[[Hashable], None]
 
 
@@ -31,11 +35,13 @@ class EventLoop:
     Handlers are found by name at dispatch, so that a fork copies entries and binds its own handlers.
     """
 
-    __slots__ = ("_agenda", "_handlers", "_live", "_seq", "handled", "now_ms")
+    __slots__ = ("_agenda", "_handlers", "_live", "_seq", "handled", "now_ms", "work")
 
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms
         self.handled = 0
+        self.work = Work()
+        """What everything on this clock draws from."""
         self._agenda: list[Entry] = []
         self._seq = 0
         self._handlers: dict[str, Handler] = {}
@@ -85,14 +91,19 @@ class EventLoop:
         """Return when the next entry is due, or None when nothing is."""
         return self._agenda[0].at_ms if self._agenda else None
 
-    def run_until(self, until_ms: int, events_max: int = 200_000) -> None:
+    def run_until(self, until_ms: int, events_max: int = 200_000) -> bool:
         """Handle everything due up to and including `until_ms`, in order; then it is `until_ms`.
+
+        When the work that may be done is done, time stands where it is, and the answer is False.
 
         Raises:
             LivelockError: after `events_max` entries.
         """
         budget = events_max
+        work = self.work
         while self._agenda and self._agenda[0].at_ms <= until_ms:
+            if work.is_spent:
+                return False
             if budget <= 0:
                 raise LivelockError(
                     f"more than {events_max} events before {until_ms}; next {self._agenda[0]}"
@@ -100,6 +111,7 @@ class EventLoop:
             budget -= 1
             self.step()
         self.now_ms = max(self.now_ms, until_ms)
+        return True
 
     def step(self) -> Entry | None:
         """Handle the next entry, whenever it is due, and return it; None when nothing is left."""
@@ -112,6 +124,7 @@ class EventLoop:
             del self._live[(entry.handler, entry.key)]
         self.now_ms = max(self.now_ms, entry.at_ms)
         self.handled += 1
+        self.work.done += _ENTRY_WORK
         self._handlers[entry.handler](entry.key)
         return entry
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from env_core.rest.api import RestApi
 from env_core.rest.message import HttpRequest, Upgrade
 from env_core.rest.rendering import status_response
 from env_core.scenarios.platform import ON_CALL
+from env_core.sim.work import SETTLING_MAX
 from env_core.suites import _refusals as refusals
 from env_core.suites._calls import READS_PER_STEP, Call, as_write
 from env_core.suites._lines import Meter, Rules, cut, reviewed_line, text_of
@@ -24,7 +26,7 @@ from env_core.suites._model import Called, Step
 from env_core.suites._pricing import REFUSED, STEP_COST_MIN
 from env_core.suites._watch import Watch
 from env_core.tools.terminal import TIMED_OUT, Terminal
-from env_core.world import Object, Output
+from env_core.world import Interrupted, Object, Output
 
 READ_MS = 15_000
 """Virtual time that a step takes when it changes nothing."""
@@ -200,7 +202,8 @@ class TerminalIncident(ABC):
         while cluster.now_ms < end_ms and not self._is_judged:
             look_ms = cluster.now_ms - cluster.now_ms % LOOK_MS + LOOK_MS
             self.monitor.catch_up()
-            cluster.advance(min(look_ms, end_ms) - cluster.now_ms)
+            if not self._pass(min(look_ms, end_ms) - cluster.now_ms):
+                break
             if cluster.now_ms == look_ms and self._has_acted:
                 before = self.monitor.last.score
                 service = self.monitor.look()
@@ -218,7 +221,7 @@ class TerminalIncident(ABC):
         if is_paced:
             return None
         self.monitor.catch_up()
-        self.cluster.advance(READ_MS // READS_PER_STEP)
+        self._pass(READ_MS // READS_PER_STEP)
         self._reads += 1
         return None if self._reads % READS_PER_STEP else self._ended(request, call.cost)
 
@@ -296,11 +299,22 @@ class TerminalIncident(ABC):
         due_ms = self.cluster.loop.next_ms()
         if due_ms is not None and due_ms <= self.cluster.now_ms + READ_MS:
             self.monitor.catch_up()
-        if has_changed:
-            self.cluster.advance(SETTLE_MIN_MS)
-            self.cluster.settle(SETTLE_QUIET_MS, SETTLE_MAX_MS - SETTLE_MIN_MS)
-        else:
-            self.cluster.advance(READ_MS)
+        if not has_changed:
+            self._pass(READ_MS)
+            return
+        cluster = self.cluster
+        with cluster.work.limited(SETTLING_MAX), suppress(Interrupted):
+            cluster.advance(SETTLE_MIN_MS)
+            cluster.settle(SETTLE_QUIET_MS, SETTLE_MAX_MS - SETTLE_MIN_MS)
+
+    def _pass(self, duration_ms: int) -> bool:
+        """Let time pass and return whether all of it has: a cluster that does too much is slow."""
+        with self.cluster.work.limited(SETTLING_MAX):
+            try:
+                self.cluster.advance(duration_ms)
+            except Interrupted:
+                return False
+        return True
 
     def _bounded(self, output: Output) -> Output:
         chars_max = self.output_chars_max

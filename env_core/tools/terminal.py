@@ -21,11 +21,14 @@ from env_core.shell._clients import nodectl
 from env_core.shell.clients import outside_programs
 from env_core.shell.context import Interrupted, Process, Program
 from env_core.shell.filesystem import EXISTS, NOT_DIRECTORY, FileSystem, ShellFileError
+from env_core.sim.work import LINE_MAX, Work
 from env_core.world import Output
 
 HOME = "/root"
 TIMED_OUT = 124
 """The exit code of a line that ran out of time, as `timeout` gives it."""
+STOPPED = pipeline.LIMIT_STATUS
+"""The exit code of a line that was stopped because it did too much."""
 Check = Callable[[list[str]], None]
 
 
@@ -41,6 +44,10 @@ class Host(Protocol):
     @property
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch."""
+
+    @property
+    def work(self) -> Work:
+        """The meter of all that is done in it."""
 
     @property
     def registry(self) -> Kinds:
@@ -111,23 +118,26 @@ class Terminal:
             return []
 
     def run(self, line: str, check: Check, limit_ms: int) -> Output:
-        """Run a line for at most `limit_ms` of virtual time; what takes longer is stopped, as a terminal tool would.
+        """Run a line for at most `limit_ms` of virtual time and `LINE_MAX` of work; what takes more is stopped.
 
         `check` sees each kubectl and curl command before it runs and may raise to stop the line.
         """
         self._check = check
         process = self._process
         process.deadline_ms = self._host.now_ms + limit_ms
-        try:
-            words = _plain_words(line)
-            if words is not None and (self._shell is None or words[0] not in self._shell.functions):
-                # Most lines are one command without anything for a shell to do.
-                return self._run_plain(list(words))
-            return self._started_shell().run(line, "")
-        except Interrupted as stopped:
-            output = stopped.output or Output()
-            text = f"command timed out after {limit_ms // 1000} s\n"
-            return Output(output.stdout, output.stderr + text, TIMED_OUT)
+        with self._host.work.limited(LINE_MAX):
+            try:
+                words = _plain_words(line)
+                if words is not None and (self._shell is None or words[0] not in self._shell.functions):
+                    # Most lines are one command without anything for a shell to do.
+                    return self._run_plain(list(words))
+                return self._started_shell().run(line, "")
+            except Interrupted as stopped:
+                output = stopped.output or Output()
+                if self._host.work.is_spent:
+                    return Output(output.stdout, f"{output.stderr}stopped: too much work\n", STOPPED)
+                text = f"command timed out after {limit_ms // 1000} s\n"
+                return Output(output.stdout, output.stderr + text, TIMED_OUT)
 
     def _run_plain(self, words: list[str]) -> Output:
         if words[0] == "kubectl":
@@ -160,6 +170,7 @@ class Terminal:
             now_ms=lambda: self._host.now_ms,
             advance=self._host.advance,
             hostname="bastion",
+            work=self._host.work,
         )
 
     def _programs(self) -> dict[str, Program]:
@@ -179,6 +190,7 @@ class Terminal:
     def _kubectl(self, process: Process, argv: list[str]) -> Output:
         context = self._context
         context.stdin = process.stdin
+        _count_text(process, context.stdin)
         context.files = ShellFiles(process)
         context.launcher = ShellLauncher(process)
         if process.deadline_ms is not None:
@@ -217,6 +229,17 @@ def _plain_words(line: str) -> tuple[str, ...] | None:
 
 def _allow(_argv: list[str]) -> None:
     """Let every command pass."""
+
+
+def _count_text(process: Process, text: str) -> None:
+    """Count what reading a manifest takes before it is read: YAML is slow.
+
+    Raises:
+        Interrupted: when it is more than the line may do.
+    """
+    process.work.done += len(text) // 3 if text[:1] in ("{", "[") else len(text)
+    if process.work.is_spent:
+        raise Interrupted
 
 
 class _BoundedClock:
@@ -284,7 +307,9 @@ class ShellFiles:
     def read(self, path: str) -> str:
         """Return a file's text."""
         try:
-            return self._process.fs.read(self._process.path(path))
+            text = self._process.fs.read(self._process.path(path))
+            _count_text(self._process, text)
+            return text
         except ShellFileError as error:
             raise FileNotFoundError(path) from error
 

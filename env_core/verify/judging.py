@@ -8,11 +8,15 @@ from enum import Enum
 from typing import NamedTuple
 
 from env_core.cluster import Cluster
+from env_core.sim.work import VERDICT_MAX
 from env_core.verify.checks import Check
 from env_core.verify.trials import Trial
+from env_core.verify.verdict import TOO_BUSY
 from env_core.verify.view import View
+from env_core.world import Interrupted
 
-SETTLE_QUIET_MS = 5_000
+SETTLE_QUIET_MS = 16_000
+"""Longer than the slowest look that a controller takes again by itself: 15 s, the volume binder's."""
 SETTLE_TIMEOUT_MS = 120_000
 STARTS_MS = 300_000
 """How long processes that take their time to start or stop, one after the other, are waited for."""
@@ -61,15 +65,34 @@ class Judgement:
 
 
 def judged(cluster: Cluster, asked: Examination, *, harm: Sequence[str] = ()) -> Judgement:
-    """Return the verdict on `cluster` as it is now; nothing in it changes. `harm` says what cannot be made good."""
+    """Return the verdict on `cluster` as it is now; nothing in it changes. `harm` says what cannot be made good.
+
+    A cluster that has so much to do that it cannot be told is not repaired.
+    """
     fork = cluster.fork()
+    results = [Result("harm", "now", why) for why in harm]
+    try:
+        with fork.work.limited(VERDICT_MAX):
+            outcome = _examined(fork, asked, results, is_harmed=bool(harm))
+    except Interrupted:
+        results.append(Result("rest", "now", TOO_BUSY))
+        outcome = Outcome.NOT_REPAIRED
+    return Judgement(outcome=Outcome.HARMFUL if harm else outcome, results=tuple(results))
+
+
+def _examined(fork: Cluster, asked: Examination, results: list[Result], *, is_harmed: bool) -> Outcome:
+    """Ask everything of a fork, add to `results` what was found, and return what it comes to but for harm.
+
+    Raises:
+        Interrupted: when it takes more work than a verdict may.
+    """
     _settle(fork)
     health = _asked(fork, asked.health, "now")
     bounds = _asked(fork, asked.bounds, "now")
     goals = _asked(fork, asked.goals, "now")
-    results = [*(Result("harm", "now", why) for why in harm), *health, *bounds, *goals]
+    results += (*health, *bounds, *goals)
     serves = not any(entry.why for entry in (*health, *bounds))
-    is_standing = serves and not any(entry.why for entry in goals) and not harm
+    is_standing = serves and not any(entry.why for entry in goals) and not is_harmed
     for trial in asked.trials:
         if not is_standing:
             break
@@ -83,13 +106,9 @@ def judged(cluster: Cluster, asked: Examination, *, harm: Sequence[str] = ()) ->
         again = _asked(fork, (*asked.health, *asked.goals), trial.name)
         results += again
         is_standing = not any(entry.why for entry in again)
-    if harm:
-        outcome = Outcome.HARMFUL
-    elif is_standing:
-        outcome = Outcome.REPAIRED
-    else:
-        outcome = Outcome.WORKAROUND if serves else Outcome.NOT_REPAIRED
-    return Judgement(outcome=outcome, results=tuple(results))
+    if is_standing:
+        return Outcome.REPAIRED
+    return Outcome.WORKAROUND if serves else Outcome.NOT_REPAIRED
 
 
 def _settle(fork: Cluster) -> None:

@@ -79,6 +79,15 @@ class KubernetesRoutes:
         self._pacer.set_speed(session, speed, is_shifted=is_shifted)
         return json_answer({"speed": float(speed)})
 
+    async def changes(self, request: Request) -> Response:
+        """Return the steps after number `after`, oldest first, as far as they are kept."""
+        session = in_control(self._play, request.scope)
+        if session is None:
+            return _sent(unauthorized())
+        given = request.query_params.get("after", "0")
+        after = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+        return json_answer({"changes": [each for each in session.changes if each["step"] > after]})
+
     async def api(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request to the episode's Kubernetes API."""
         request = Request(scope, receive)
@@ -190,6 +199,7 @@ def register(app: FastAPI, play: Play, pacer: Pacer) -> None:
     found: list[BaseRoute] = [
         Route("/episodes/{episode_id}/kubeconfig", routes.kubeconfig, methods=["GET"]),
         Route("/episodes/{episode_id}/pace", routes.pace, methods=["POST"]),
+        Route("/episodes/{episode_id}/changes", routes.changes, methods=["GET"]),
     ]
     for where in ("/episodes/{episode_id}/k8s", "/episodes/{episode_id}/tokens/{token}/k8s"):
         found += [

@@ -57,8 +57,13 @@ SECRET = sorted({task.id for suite in suites() for task in suite.tasks if not ta
 
 @pytest.mark.parametrize("task", [*SECRET, "easy", "medium", "hard"])
 def test_no_surface_names_what_is_broken_while_it_is_played(client, task):
-    named = {"X-Episode-Id": client.post("/reset", json={"task": task, "seed": 7}).headers["x-episode-id"]}
-    first = client.post("/reset", json={"task": task, "seed": 7, "episode_id": named["X-Episode-Id"]})
+    begun = client.post("/reset", json={"task": task, "seed": 7})
+    named = {
+        "X-Episode-Id": begun.headers["x-episode-id"],
+        "X-Episode-Token": begun.json()["metadata"]["episode_token"],
+    }
+    first = client.post("/reset", json={"task": task, "seed": 7}, headers=named)
+    named["X-Episode-Token"] = first.json()["metadata"]["episode_token"]
     texts = [first.text]
     texts += [client.post("/step", json={"command": command}, headers=named).text for command in READS]
     paths = (

@@ -45,9 +45,9 @@ def test_reset_names_the_episode_in_body_and_header_and_hands_out_a_token_beside
     ],
 )
 def test_every_form_of_an_action_gives_the_same_bytes(http, body):
-    reset(http, seed=5, episode_id="one")
+    token = reset(http, seed=5, episode_id="one")["metadata"]["episode_token"]
     expected = http.post("/step", json={"command": "kubectl get pods", "episode_id": "one"}).content
-    reset(http, seed=5, episode_id="one")
+    reset(http, seed=5, episode_id="one", episode_token=token)
     assert http.post("/step", json={**body, "episode_id": "one"}).content == expected
 
 
@@ -167,8 +167,8 @@ def test_a_failure_of_ours_is_opaque_unscorable_and_ends_the_episode(http):
 
 
 def test_nothing_about_a_running_episode_tells_the_answer(http):
-    episode_id = reset(http, task="telltale-fault")["observation"]["episode_id"]
-    named = {"X-Episode-Id": episode_id}
+    begun = reset(http, task="telltale-fault")
+    named = {"X-Episode-Id": begun["observation"]["episode_id"]}
     answers = [
         http.post("/step", json={"command": "a"}, headers=named).text,
         http.get("/state", headers=named).text,
@@ -187,7 +187,11 @@ def test_nothing_about_a_running_episode_tells_the_answer(http):
         )
     ]
     answers += [http.post("/kubedrill/tasks", json={"split": split}).text for split in ("train", "eval")]
-    answers += [http.post("/grader", json={}, headers=named).text]
+    grading = http.post(
+        "/grader", json={}, headers={**named, "X-Episode-Token": begun["metadata"]["episode_token"]}
+    )
+    assert grading.status_code == 200
+    answers += [grading.text]
     assert not [answer for answer in answers if "telltale" in answer]
 
 
@@ -197,12 +201,33 @@ def test_an_unlisted_task_is_playable_and_listed_on_demand_only(http):
     assert len(http.get("/tasks?all=true").json()["tasks"]) == 4
 
 
-def test_resetting_an_episode_by_its_id_begins_it_anew(http):
-    reset(http, episode_id="mine", seed=1)
+def test_resetting_an_episode_by_its_id_and_token_begins_it_anew(http):
+    token = reset(http, episode_id="mine", seed=1)["metadata"]["episode_token"]
     http.post("/step", json={"command": "a"})
-    reset(http, episode_id="mine", seed=1)
+    renewed = http.post("/reset", json={"episode_id": "mine"}, headers={"X-Episode-Token": token}).json()
+    assert renewed["metadata"]["episode_token"] != token
     assert http.get("/state").json()["step_count"] == 0
     assert http.get("/ready").json()["sessions"] == 1
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", "\u00e9"])
+def test_a_live_episode_is_neither_graded_nor_begun_anew_without_its_token(http, token):
+    reset(http, episode_id="mine", seed=1)
+    http.post("/step", json={"command": "a"})
+    body = {"episode_id": "mine"} if token is None else {"episode_id": "mine", "episode_token": token}
+    response = http.post("/reset", json=body)
+    assert (response.status_code, response.json()["code"]) == (409, "EPISODE_IN_USE")
+    for path in ("/grader", "/grade", "/grader/easy"):
+        response = http.post(path, json=body)
+        assert (response.status_code, response.json()["code"]) == (404, "UNKNOWN_EPISODE")
+    assert http.get("/state", params={"episode_id": "mine"}).json()["step_count"] == 1
+
+
+def test_an_episode_that_is_over_gives_its_id_away(http):
+    reset(http, episode_id="mine", seed=1)
+    http.post("/step", json={"command": "kubectl fix"})
+    reset(http, episode_id="mine", seed=1)
+    assert http.get("/state").json()["step_count"] == 0
 
 
 def test_at_capacity_an_untouched_episode_gives_way_after_a_while_and_a_played_one_is_not_taken(serve):

@@ -22,8 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     listed = commands.add_parser("tasks", help="list the tasks of a server")
     demo = commands.add_parser("demo", help="play one episode by rules and show every step")
     for command in (listed, demo):
-        command.add_argument("--env-base-url", default=_URL, help=f"the server (default: {_URL})")
-    demo.add_argument("--task", "--scenario", default="easy", help="the task (default: easy)")
+        command.add_argument("--url", "--env-base-url", default=_URL, help=f"the server (default: {_URL})")
+    demo.add_argument("--task", "--task-id", "--scenario", default="easy", help="the task (default: easy)")
     demo.add_argument("--seed", type=int, default=11, help="the seed (default: 11)")
     playing = commands.add_parser("play", help="repair an incident with your own kubectl, k9s or Helm")
     playing.add_argument("task", help="the task, say easy, medium or hard")
@@ -45,11 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 kubeconfig=given.kubeconfig,
                 token=given.token,
             )
-        return (
-            _tasks(given.env_base_url)
-            if given.command == "tasks"
-            else _demo(given.env_base_url, given.task, given.seed)
-        )
+        return _tasks(given.url) if given.command == "tasks" else _demo(given.url, given.task, given.seed)
     except httpx.TransportError as error:
         sys.stderr.write(f"kubedrill: no server answers ({error}); start one with python -m server.app\n")
         return 1

@@ -20,6 +20,7 @@ import httpx
 from pydantic import JsonValue
 
 from kubedrill.http import HttpError, HttpResult, KubeHttpClient
+from kubedrill.models import KubeState
 
 _START_S_MAX = 60.0
 _LOOK_S = 1.0
@@ -44,15 +45,19 @@ def play(task: str, *, seed: int | None, url: str, speed: float, kubeconfig: str
         path = _written(kubeconfig, _kubeconfig(base, episode_id, episode_token))
         _pace(base, episode_id, episode_token, speed)
         _say(begun, path, speed)
+        watch = _Watch(client, base, episode_id, episode_token)
         try:
-            return _watch(client)
+            exit_code = watch.until_the_end()
         except KeyboardInterrupt:
-            if _ends_by_submission(begun):
-                # Here nothing ends by itself: leaving is handing in.
-                client.step("submit")
-                return _watch(client)
-            sys.stdout.write("\nleft; the episode is over for you\n")
-            return 2
+            if not _ends_by_submission(begun):
+                sys.stdout.write("\nleft; the episode is over for you\n")
+                return 2
+            # Here nothing ends by itself: leaving is handing in.
+            client.step("submit")
+            exit_code = watch.until_the_end()
+        if not url and sys.stdin.isatty():
+            _linger(base)
+        return exit_code
 
 
 def _ends_by_submission(begun: HttpResult) -> bool:
@@ -78,24 +83,56 @@ def _say(begun: HttpResult, path: Path, speed: float) -> None:
     sys.stdout.flush()
 
 
-def _watch(client: KubeHttpClient) -> int:
-    steps = 0
-    while True:
-        state = client.state()
-        if state.step_count != steps:
-            steps = state.step_count
-            sys.stdout.write(f"change {steps}: {state.last_action}  (service {state.service_score})\n")
-            sys.stdout.flush()
-        if state.done:
-            sys.stdout.write(f"{state.oracle_verdict or 'unfinished'}, score {state.oracle_score}\n")
-            reasons: JsonValue = state.oracle_summary
-            if isinstance(reasons, dict):
-                reasons = reasons.get("reasons")
-            for reason in reasons if isinstance(reasons, list) else [reasons]:
-                if reason:
-                    sys.stdout.write(f"  {reason}\n")
-            return 0 if state.oracle_verdict == "success" else 2
-        time.sleep(_LOOK_S)
+class _Watch:
+    """Tells what the player does, change by change, and the verdict."""
+
+    def __init__(self, client: KubeHttpClient, base: str, episode_id: str, token: str) -> None:
+        self._client = client
+        self._changes = f"{base}/episodes/{episode_id}/changes"
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self._steps = 0
+
+    def until_the_end(self) -> int:
+        """Watch until the episode is over, and return 0 when it is repaired, 2 when it is not."""
+        while True:
+            state = self._client.state()
+            if state.step_count != self._steps:
+                self._tell()
+                sys.stdout.write(f"  (service {state.service_score})\n")
+                sys.stdout.flush()
+            if state.done:
+                _tell_verdict(state)
+                return 0 if state.oracle_verdict == "success" else 2
+            time.sleep(_LOOK_S)
+
+    def _tell(self) -> None:
+        """Show every change since the last look: one command may make several."""
+        response = httpx.get(self._changes, params={"after": self._steps}, headers=self._headers, timeout=30)
+        if not response.is_success:
+            raise HttpError(response.status_code, "CHANGES", response.text)
+        for change in response.json()["changes"]:
+            self._steps = change["step"]
+            sys.stdout.write(f"change {change['step']}: {change['action']}\n")
+
+
+def _tell_verdict(state: KubeState) -> None:
+    sys.stdout.write(f"{state.oracle_verdict or 'unfinished'}, score {state.oracle_score}\n")
+    reasons: JsonValue = state.oracle_summary
+    if isinstance(reasons, dict):
+        reasons = reasons.get("reasons")
+    for reason in reasons if isinstance(reasons, list) else [reasons]:
+        if reason:
+            sys.stdout.write(f"  {reason}\n")
+    sys.stdout.flush()
+
+
+def _linger(base: str) -> None:
+    """Keep the own server up after the verdict, until the player has seen enough."""
+    sys.stdout.write(f"The server stays up at {base}; Ctrl-C ends it.\n")
+    sys.stdout.flush()
+    with contextlib.suppress(KeyboardInterrupt, SystemExit):
+        while True:
+            time.sleep(_LOOK_S)
 
 
 def _kubeconfig(base: str, episode_id: str, token: str) -> str:

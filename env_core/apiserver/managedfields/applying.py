@@ -6,7 +6,6 @@ pkg/util/managedfields/internal (structuredmerge.go, lastappliedmanager.go, skip
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -39,6 +38,7 @@ from env_core.apiserver.managedfields.walking import (
     with_named_fields,
     without_fields,
 )
+from env_core.objects import gojson
 from env_core.objects.problems import quoted
 from env_core.objects.yamlin import DEPTH_MAX, bracket_depth
 from env_core.world import Object
@@ -205,7 +205,7 @@ def _last_applied(application: Application, live: Object) -> FieldSet:
     """Return the fields that client-side apply set and that nobody has changed since."""
     text = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED) or ""
     try:
-        last = json.loads(text) if text and bracket_depth(text) <= DEPTH_MAX else None
+        last = gojson.loads(text) if text and bracket_depth(text) <= DEPTH_MAX else None
     except ValueError:
         return EMPTY
     if not isinstance(last, dict) or last.get("apiVersion") != application.api_version:

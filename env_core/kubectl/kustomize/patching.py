@@ -6,7 +6,6 @@ PatchJson6902Transformer.go), filters/patchjson6902; gopkg.in/evanphx/json-patch
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ from env_core.kubectl.kustomize.reading import read_resources
 from env_core.kubectl.kustomize.resmap import ResMap, apply_patch
 from env_core.kubectl.kustomize.resource import Resource
 from env_core.kubectl.kustomize.values import plain
+from env_core.objects import gojson
 from env_core.objects.jsonout import quote, to_compact_json
 from env_core.objects.yamlin import YamlProblem, read_yaml
 from env_core.objects.yamlout import to_yaml
@@ -124,7 +124,7 @@ def _merges(text: str) -> list[Resource] | None:
 def _operations(text: str) -> list[Any] | None:
     """Return a text as the operations of a JSON patch, None when it holds none."""
     try:
-        found = json.loads(text) if text.startswith("[") else read_yaml(text)
+        found = gojson.loads(text) if text.startswith("[") else read_yaml(text)
     except (ValueError, YamlProblem):
         return None
     if found is None:

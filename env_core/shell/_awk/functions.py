@@ -91,7 +91,7 @@ def _substitute(interpreter: Interpreter, arguments: Arguments, *, is_global: bo
     replacement = _text(interpreter, arguments, 1)
     target: Expr = arguments[2] if len(arguments) > 2 else Field(Number(0.0))
     text = to_string(interpreter.value(target), interpreter.template())
-    expression.search(text)
+    expression.search(text, 0, interpreter.process.work)
     found, count = expression.regex.subn(
         lambda match: _replacement(replacement, match.group()), text, 0 if is_global else 1
     )
@@ -112,7 +112,7 @@ def _gensub(interpreter: Interpreter, arguments: Arguments) -> Value:
     expression = interpreter.matcher(arguments[0])
     template, how = _text(interpreter, arguments, 1), _text(interpreter, arguments, 2)
     text = _text(interpreter, arguments, 3) if len(arguments) > 3 else to_string(interpreter.field(0))
-    expression.search(text)
+    expression.search(text, 0, interpreter.process.work)
     wanted = 0 if how[:1] in ("g", "G") else max(int(to_number(how)), 1)
     seen = 0
 
@@ -137,7 +137,11 @@ def _group(match: re.Match[str], code: str | None) -> str:
 
 def _match(interpreter: Interpreter, arguments: Arguments) -> Value:
     text = _text(interpreter, arguments, 0)
-    found = interpreter.matcher(arguments[1]).search(text) if len(arguments) > 1 else None
+    found = (
+        interpreter.matcher(arguments[1]).search(text, 0, interpreter.process.work)
+        if len(arguments) > 1
+        else None
+    )
     start = float(found.start() + 1) if found is not None else 0.0
     interpreter.globals["RSTART"] = start
     interpreter.globals["RLENGTH"] = float(found.end() - found.start()) if found is not None else -1.0

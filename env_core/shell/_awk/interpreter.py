@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from env_core.objects.regex import Expression
 from env_core.shell._awk.arithmetic import COMPARISONS, arithmetic
 from env_core.shell._awk.formatting import formatted
 from env_core.shell._awk.functions import FUNCTIONS
@@ -43,7 +44,6 @@ from env_core.shell._awk.nodes import (
 from env_core.shell._awk.printer import Printer
 from env_core.shell._awk.values import Strnum, Value, compare, is_true, to_number, to_string
 from env_core.shell._inputs import read_input
-from env_core.shell._regex import Expression
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
 
@@ -69,7 +69,8 @@ class Interpreter(Memory):
         self._program = program
         self._in_range: set[int] = set()
         self.printer = Printer(process)
-        self._steps = _STEPS_MAX
+        left = process.work.left
+        self.steps_max = self.steps_left = _STEPS_MAX if left is None else min(_STEPS_MAX, left)
         self.exit_code = 0
         self.seed = 0
 
@@ -184,8 +185,8 @@ class Interpreter(Memory):
         return index
 
     def _execute(self, statement: Stmt) -> None:
-        self._steps -= 1
-        if self._steps < 0:
+        self.steps_left -= 1
+        if self.steps_left < 0:
             raise AwkProblem("stopped: the program runs too long")
         _STATEMENTS[type(statement)](self, statement)
 
@@ -261,8 +262,8 @@ class Interpreter(Memory):
 
     def value(self, node: Expr) -> Value:
         """Return the value of an expression."""
-        self._steps -= 1
-        if self._steps < 0:
+        self.steps_left -= 1
+        if self.steps_left < 0:
             raise AwkProblem("stopped: the program runs too long")
         return _EXPRESSIONS[type(node)](self, node)
 
@@ -299,7 +300,7 @@ class Interpreter(Memory):
             return float(is_true(self.value(node.left)) or is_true(self.value(node.right)))
         if operator in ("~", "!~"):
             text = to_string(self.value(node.left), self.template())
-            found = self.matcher(node.right).search(text) is not None
+            found = self.matcher(node.right).search(text, 0, self.process.work) is not None
             return float(found == (operator == "~"))
         left, right = self.value(node.left), self.value(node.right)
         if operator == "":
@@ -329,7 +330,7 @@ class Interpreter(Memory):
         return self._subscript(node.items)
 
     def _regex(self, node: Regex) -> Value:
-        return float(compiled(node.source).search(self.record) is not None)
+        return float(compiled(node.source).search(self.record, 0, self.process.work) is not None)
 
     def matcher(self, node: Expr) -> Expression:
         """Return the expression that `node` stands for: its source, or its value taken as one."""

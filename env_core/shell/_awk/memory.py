@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
+from env_core.objects.regex import EXTENDED, Expression, RegexProblem, compile_expression
 from env_core.shell._awk.lexer import AwkProblem
 from env_core.shell._awk.values import Strnum, Value, to_string
-from env_core.shell._regex import EXTENDED, Expression, RegexProblem, compile_expression
 
 FIELDS_MAX: Final = 20_000
 

@@ -73,6 +73,7 @@ class Evaluator:
         self.messages: list[str] = []
         self.filename: Json = None
         self._steps = STEPS_MAX
+        self._work = process.work
         self._depth = 0
 
     def values(self, node: Node, scope: Scope, value: Json) -> Iterator[Json]:
@@ -89,10 +90,11 @@ class Evaluator:
         """Count one step.
 
         Raises:
-            TooMuch: after `STEPS_MAX` steps.
+            TooMuch: after `STEPS_MAX` steps, or too much work.
         """
         self._steps -= 1
-        if self._steps < 0:
+        self._work.done += 1
+        if self._steps < 0 or (not self._steps & 255 and self._work.is_spent):
             raise TooMuch("the filter runs too long")
 
     def _identity(self, node: Identity, scope: Scope, value: Json, path: Path) -> Iterator[Found]:

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from env_core.objects.regex import PERL, RegexProblem, compile_expression
 from env_core.shell._jq.operators import add
 from env_core.shell._jq.values import JqError, Json, typed
-from env_core.shell._regex import PERL, RegexProblem, compile_expression
+from env_core.sim.work import Work
 
 _MATCHES_MAX: Final = 20_000
 
 
-def match_all(value: Json, pattern: Json, flags: Json) -> Iterator[dict[str, Any]]:
+def match_all(value: Json, pattern: Json, flags: Json, work: Work) -> Iterator[dict[str, Any]]:
     """Yield jq's match objects; without the flag "g" only the first.
 
     Raises:
@@ -38,7 +39,7 @@ def match_all(value: Json, pattern: Json, flags: Json) -> Iterator[dict[str, Any
     position = 0
     for _ in range(_MATCHES_MAX):
         try:
-            found = expression.search(value, position)
+            found = expression.search(value, position, work)
         except RegexProblem as problem:
             raise JqError(f"Regex failure: {problem.text}") from None
         if found is None:
@@ -73,10 +74,14 @@ def _match_object(found: re.Match[str]) -> dict[str, Any]:
 
 
 def sub_text(
-    value: Json, pattern: Json, flags: Json, replacement: Callable[[dict[str, Json]], Iterator[Json]]
+    value: Json,
+    pattern: Json,
+    flags: Json,
+    replacement: Callable[[dict[str, Json]], Iterator[Json]],
+    work: Work,
 ) -> Iterator[str]:
     """Yield `value` with the matches replaced: once for each replacement that the first match gets."""
-    matches = list(match_all(value, pattern, flags))
+    matches = list(match_all(value, pattern, flags, work))
     texts: list[list[Json]] = []
     for found in matches:
         captures = {each["name"]: each["string"] for each in found["captures"] if each["name"] is not None}

@@ -78,6 +78,17 @@ class _Reader:
         self._token: list[str] = []
         self._line = 1
         self._column = 0
+        self._counted = 0
+        self._ends = 0
+        """How many line ends come before `_counted`."""
+
+    def _lines_at(self, position: int) -> int:
+        """Return what the function of that name returns; positions rise."""
+        end = self._text.find("\n", max(position - 1, 0))
+        upto = len(self._text) if end == -1 else end + 1
+        self._ends += self._text.count("\n", self._counted, upto)
+        self._counted = upto
+        return self._ends
 
     def values(self) -> Iterator[tuple[Json, int]]:
         """Yield values with the lines read; raises `ReadProblem`."""
@@ -100,18 +111,18 @@ class _Reader:
                 self._check(self._literal())
                 if char in "[{:,]}":
                     if char not in "]}" and self._is_done():
-                        yield self._taken(), _lines_at(text, position + 1)
+                        yield self._taken(), self._lines_at(position + 1)
                     self._check(self._structure(char))
                 elif char == '"':
                     if self._is_done():
-                        yield self._taken(), _lines_at(text, position + 1)
+                        yield self._taken(), self._lines_at(position + 1)
                     in_string = True
                     continue
             else:
                 self._token.append(char)
                 continue
             if self._is_done():
-                yield self._taken(), _lines_at(text, position + 1)
+                yield self._taken(), self._lines_at(position + 1)
         if in_string:
             raise ReadProblem(f"Unfinished string at EOF at line {self._line}, column {self._column}")
         self._check(self._literal(), " at EOF")

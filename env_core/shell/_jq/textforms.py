@@ -18,7 +18,7 @@ def _match(
     jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
 ) -> Iterator[Found]:
     for pattern, flags in _patterns(jq, arguments, scope, value):
-        for found in match_all(value, pattern, flags):
+        for found in match_all(value, pattern, flags, jq.process.work):
             yield found, jq.off(path)
 
 
@@ -39,14 +39,14 @@ def _test(
     jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
 ) -> Iterator[Found]:
     for pattern, flags in _patterns(jq, arguments, scope, value):
-        yield next(match_all(value, pattern, flags), None) is not None, jq.off(path)
+        yield next(match_all(value, pattern, flags, jq.process.work), None) is not None, jq.off(path)
 
 
 def _capture(
     jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
 ) -> Iterator[Found]:
     for pattern, flags in _patterns(jq, arguments, scope, value):
-        for found in match_all(value, pattern, flags):
+        for found in match_all(value, pattern, flags, jq.process.work):
             yield (
                 {each["name"]: each["string"] for each in found["captures"] if each["name"] is not None},
                 jq.off(path),
@@ -57,7 +57,7 @@ def _scan(
     jq: Evaluator, arguments: tuple[Node, ...], scope: Scope, value: Json, path: Path
 ) -> Iterator[Found]:
     for pattern in jq.values(arguments[0], scope, value):
-        for found in match_all(value, pattern, "g"):
+        for found in match_all(value, pattern, "g", jq.process.work):
             captures = [each["string"] for each in found["captures"]]
             yield captures or found["string"], jq.off(path)
 
@@ -77,7 +77,7 @@ def _split_pieces(
         for flags in jq.values(arguments[1], scope, value) if len(arguments) > 1 else iter((None,)):
             pieces: list[str] = []
             position = 0
-            for found in match_all(value, pattern, add("g", flags)):
+            for found in match_all(value, pattern, add("g", flags), jq.process.work):
                 pieces.append(value[position : found["offset"]])
                 position = found["offset"] + found["length"]
             yield [*pieces, value[position:]]
@@ -102,7 +102,11 @@ def _substituted(
     for pattern in jq.values(arguments[0], scope, value):
         for flags in jq.values(arguments[2], scope, value) if len(arguments) > 2 else iter(("",)):
             for text in sub_text(
-                value, pattern, add(flags, extra), lambda captures: jq.values(arguments[1], scope, captures)
+                value,
+                pattern,
+                add(flags, extra),
+                lambda captures: jq.values(arguments[1], scope, captures),
+                jq.process.work,
             ):
                 yield text, jq.off(path)
 

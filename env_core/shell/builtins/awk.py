@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from env_core.objects.regex import RegexProblem, compile_expression
 from env_core.shell._awk.interpreter import Interpreter
 from env_core.shell._awk.lexer import AwkProblem
 from env_core.shell._awk.nodes import Program
@@ -12,7 +13,6 @@ from env_core.shell._awk.tree import calls, expressions
 from env_core.shell._format import unescaped
 from env_core.shell._inputs import read_input
 from env_core.shell._options import BUSYBOX_BANNER
-from env_core.shell._regex import RegexProblem, compile_expression
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
 from env_core.shell.filesystem import ShellFileError
@@ -71,6 +71,8 @@ def _run(process: Process, argv: list[str]) -> Output:
         return Output(interpreter.printer.output(), messages, failed.exit_code)
     except RegexProblem as problem:
         return Output(interpreter.printer.output(), f"{name}: {problem.text}\n", 2)
+    finally:
+        process.work.done += interpreter.steps_max - interpreter.steps_left
     return Output(text, "".join(interpreter.printer.messages), interpreter.exit_code)
 
 

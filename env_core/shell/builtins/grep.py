@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from env_core.objects._regex_work import Effort
+from env_core.objects.regex import BASIC, EXTENDED, PERL, Expression, RegexProblem, compile_expression
 from env_core.shell._inputs import read_input, split_lines
 from env_core.shell._options import BUSYBOX_BANNER, Options, UsageProblem, parse_options
-from env_core.shell._regex import BASIC, EXTENDED, PERL, Expression, RegexProblem, compile_expression
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
 from env_core.shell.filesystem import DENIED, IS_DIRECTORY, ShellFileError
+from env_core.sim.work import Work
 from env_core.world import Output
 
 _LONG = {
@@ -27,6 +29,7 @@ _SHORT = "ivcnoEFGPwxqlLA:B:C:m:e:f:rRsHhaubzZ0123456789"
 
 @dataclass(frozen=True, slots=True)
 class _Search:
+    work: Work
     expressions: tuple[Expression, ...]
     options: Options
     shows_name: bool
@@ -35,7 +38,7 @@ class _Search:
     after: int
 
     def selects(self, line: str) -> bool:
-        found = any(expression.search(line) is not None for expression in self.expressions)
+        found = any(expression.search(line, 0, self.work) is not None for expression in self.expressions)
         return found != self.options.has("v")
 
 
@@ -57,7 +60,7 @@ def _run(process: Process, argv: list[str]) -> Output:
             return _usage(argv[0], "", process)
         patterns = operands.pop(0).split("\n")
     try:
-        search = _search(argv[0], patterns, options, operands)
+        search = _search(process, argv[0], patterns, options, operands)
         return _all(process, search, operands or (["."] if options.has("rR") else ["-"]))
     except RegexProblem as problem:
         if process.is_busybox:
@@ -80,7 +83,9 @@ def _numbered(arguments: list[str]) -> list[str]:
     return [f"-C{each[1:]}" if re.fullmatch(r"-\d+", each, re.ASCII) else each for each in arguments]
 
 
-def _search(name: str, patterns: list[str], options: Options, operands: list[str]) -> _Search:
+def _search(
+    process: Process, name: str, patterns: list[str], options: Options, operands: list[str]
+) -> _Search:
     letters = [letter for letter, _ in options.given if letter in "EFGP"]
     kind = letters[-1] if letters else {"egrep": "E", "fgrep": "F"}.get(name, "G")
     wrap = "%s"
@@ -94,6 +99,7 @@ def _search(name: str, patterns: list[str], options: Options, operands: list[str
     context = _count(options.value("C", "0"), "context")
     many = len(operands) > 1 or options.has("rR")
     return _Search(
+        process.work,
         expressions,
         options,
         (many or options.has("H")) and not options.has("h"),
@@ -106,7 +112,7 @@ def _search(name: str, patterns: list[str], options: Options, operands: list[str
 def _expression(pattern: str, kind: str, wrap: str, *, ignores_case: bool) -> Expression:
     if kind == "F":
         escaped = wrap.replace("%s", re.escape(pattern))
-        return Expression(re.compile(escaped, re.IGNORECASE if ignores_case else 0), 8 * 1024 * 1024)
+        return Expression(re.compile(escaped, re.IGNORECASE if ignores_case else 0), Effort("", (), ()))
     syntax = {"E": EXTENDED, "P": PERL}.get(kind, BASIC)
     return compile_expression(pattern, syntax, ignore_case=ignores_case, wrap=wrap)
 
@@ -226,7 +232,11 @@ def _matches(search: _Search, line: str) -> list[str]:
     found: list[str] = []
     position = 0
     while position <= len(line):
-        matches = [match for each in search.expressions if (match := each.search(line, position)) is not None]
+        matches = [
+            match
+            for each in search.expressions
+            if (match := each.search(line, position, search.work)) is not None
+        ]
         if not matches:
             break
         first = min(matches, key=lambda match: (match.start(), -match.end()))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from env_core.objects.regex import RegexProblem
 from env_core.shell._inputs import read_input, split_lines
 from env_core.shell._options import BUSYBOX_BANNER, UsageProblem, parse_options
-from env_core.shell._regex import RegexProblem
 from env_core.shell._sed_editor import Editor
 from env_core.shell._sed_parser import Command, SedParser, SedProblem
 from env_core.shell.builtin import Builtin

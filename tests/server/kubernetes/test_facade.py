@@ -194,7 +194,8 @@ class TestStreams:
         with httpx.stream(
             "GET", f"{url}/episodes/{episode.id}/k8s{MAPS}?watch=1", headers=episode.headers, timeout=20
         ) as stream:
-            httpx.post(f"{url}/reset", json={"task": "easy", "episode_id": episode.id})
+            named = {"task": "easy", "episode_id": episode.id, "episode_token": episode.token}
+            assert httpx.post(f"{url}/reset", json=named).status_code == 200
             for _ in stream.iter_lines():
                 pass
 

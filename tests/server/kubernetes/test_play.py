@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import stat
 import subprocess
@@ -38,8 +39,14 @@ def playing(tmp_path):
         str(config),
     ]
     path = os.pathsep.join((str(ROOT), str(ROOT / "client")))
+    terminal, stdin = pty.openpty()
     child = subprocess.Popen(
-        argv, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True
+        argv,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert child.stdout is not None
@@ -51,6 +58,8 @@ def playing(tmp_path):
     finally:
         child.kill()
         child.communicate(timeout=10)
+        os.close(terminal)
+        os.close(stdin)
 
 
 def test_lets_a_person_look_and_cleans_up(playing):
@@ -76,3 +85,32 @@ def test_lets_a_person_look_and_cleans_up(playing):
     assert child.wait(timeout=20) == 2
     with pytest.raises(httpx.TransportError):
         httpx.get(server.partition("/episodes/")[0] + "/health", timeout=5)
+
+
+def test_shows_every_change_and_keeps_the_server_until_the_player_leaves(playing):
+    child, config, _ = playing
+    cluster = yaml.safe_load(config.read_text())
+    server = cluster["clusters"][0]["cluster"]["server"]
+    maps = f"{server}/api/v1/namespaces/tron/configmaps"
+    for number in range(3):
+        answer = httpx.post(maps, json={"metadata": {"name": f"m{number}"}}, timeout=60)
+        assert answer.status_code == 201, answer.text
+    shown = ""
+    while "change 3: " not in shown:
+        line = child.stdout.readline()
+        assert line, shown
+        shown += line
+    assert [f"change {number}: " in shown for number in (1, 2, 3)] == [True] * 3
+    for number in range(60):
+        if httpx.delete(f"{maps}/no-such-{number}", timeout=60).status_code == 410:
+            break
+    while "The server stays up" not in shown:
+        line = child.stdout.readline()
+        assert line, shown
+        shown += line
+    address = server.partition("/episodes/")[0]
+    assert httpx.get(f"{address}/health", timeout=20).status_code == 200
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=30) == 2
+    with pytest.raises(httpx.TransportError):
+        httpx.get(f"{address}/health", timeout=5)

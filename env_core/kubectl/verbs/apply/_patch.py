@@ -5,7 +5,6 @@ Source: k8s.io/kubectl pkg/cmd/apply patcher.go; tests/golden/l2/flows/apply-cli
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 
 from env_core.apiserver.errors import StatusError
@@ -16,6 +15,7 @@ from env_core.kubectl.last_applied import original_text
 from env_core.kubectl.resolve import Info
 from env_core.kubectl.screen import Failure, Screen
 from env_core.kubectl.writes import describe_target, error_message, unversioned, with_source
+from env_core.objects import gojson
 from env_core.objects.jsonout import to_compact_json
 from env_core.objects.patch_merge import (
     PatchError,
@@ -93,9 +93,9 @@ class _Made:
 def _make(screen: Screen, info: Info, live: Object, modified: Object, *, overwrite: bool) -> _Made:
     kind = info.kind
     schema = schema_for(kind.group, kind.version, kind.kind)
-    text = original_text(live)
-    original: Object | None = json.loads(text) if text else None
+    text = original_text(live) or ""
     try:
+        original = _original(text, is_custom=schema is None)
         if schema is None:
             made = _Made(create_three_way_json_merge_patch(original, modified, live), None)
         else:
@@ -107,16 +107,30 @@ def _make(screen: Screen, info: Info, live: Object, modified: Object, *, overwri
             # The schemas of OpenAPI v3, then v2, are tried before the built-in types.
             screen.err(f"warning: error calculating patch from openapi v3 spec: {error.message}\n")
             screen.err(f"warning: error calculating patch from openapi spec: {error.message}\n")
-        raise _failed(original, modified, live, error.message) from None
+        raise _failed(text, modified, live, error.message) from None
     if schema is None and changes_identity(made.patch):
-        raise _failed(original, modified, live, "At least one of apiVersion, kind and name was changed")
+        raise _failed(text, modified, live, "At least one of apiVersion, kind and name was changed")
     return made
 
 
-def _failed(original: Object | None, modified: Object, live: Object, why: str) -> Failure:
-    before = "" if original is None else to_compact_json(original)
+def _original(text: str, *, is_custom: bool) -> Object | None:
+    """Return what was last applied; anybody may have written the annotation.
+
+    Raises:
+        PatchError: when it is no JSON object; mergepatch.ErrBadJSONDoc, and json-patch's own for custom resources.
+    """
+    try:
+        found = gojson.loads(text) if text else None
+    except (ValueError, RecursionError):
+        found = text
+    if found is None or isinstance(found, dict):
+        return found
+    raise PatchError("Invalid JSON Document" if is_custom else "invalid JSON document")
+
+
+def _failed(original: str, modified: Object, live: Object, why: str) -> Failure:
     return Failure(
-        f"creating patch with:\noriginal:\n{before}\nmodified:\n{to_compact_json(modified)}\n"
+        f"creating patch with:\noriginal:\n{original.rstrip(chr(10))}\nmodified:\n{to_compact_json(modified)}\n"
         f"current:\n{to_compact_json(live)}\nfor: {why}"
     )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from env_core.kubectl.context import Context
 from env_core.kubectl.last_applied import original_text
 from env_core.kubectl.resolve import select
 from env_core.kubectl.screen import Failure, raise_all, usage_failure
 from env_core.kubectl.verb import ALL, FILE_FLAGS, SELECTOR, Args, Flag, Verb
+from env_core.objects import gojson
+from env_core.objects.yamlin import YamlProblem, read_yaml
 from env_core.objects.yamlout import to_yaml
 from env_core.world import Output
 
@@ -34,14 +37,28 @@ def _run(ctx: Context, args: Args) -> Output:
                 )
             continue
         if chosen == "json":
-            args.screen.out(json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n")
+            problem = gojson.syntax_problem(text)
+            if problem:
+                raise Failure(problem)
+            args.screen.out(json.dumps(gojson.loads(text), indent=2, ensure_ascii=False) + "\n")
         elif chosen == "yaml":
-            args.screen.out(to_yaml(json.loads(text)))
+            args.screen.out(to_yaml(_read(text)))
         else:
             raise usage_failure(
                 args.path, f"Unexpected -o output mode: {chosen}, the flag 'output' must be one of yaml|json"
             )
     return args.screen.done()
+
+
+def _read(text: str) -> Any:
+    """Return the annotation's value, which anybody may have written: the real command reads it as YAML."""
+    try:
+        return gojson.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            return read_yaml(text)
+        except YamlProblem as problem:
+            raise Failure(f"yaml: {problem}") from None
 
 
 VERB = Verb(

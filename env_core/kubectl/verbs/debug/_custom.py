@@ -5,7 +5,6 @@ Source: k8s.io/kubectl pkg/cmd/debug debug.go (Complete, applyCustomProfile, app
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from env_core.apiserver.errors import StatusError
@@ -14,6 +13,7 @@ from env_core.apiserver.strict import IGNORE, decode
 from env_core.kubectl.context import Context
 from env_core.kubectl.screen import Failure
 from env_core.kubectl.verb import Args
+from env_core.objects import gojson
 from env_core.objects.patch_strategic import apply_strategic_patch
 from env_core.objects.yamlin import YamlProblem, read_yaml
 from env_core.world import Object
@@ -39,7 +39,7 @@ def custom_profile(ctx: Context, args: Args) -> Object | None:
         ) from None
     wrong = f"{path} does not contain a valid container spec"
     try:
-        found: Any = json.loads(text)
+        found: Any = gojson.loads(text)
     except ValueError:
         try:
             found = read_yaml(text)

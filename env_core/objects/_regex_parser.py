@@ -7,7 +7,15 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from env_core.shell._regex_work import WAYS_MAX, Item, may_explode, overlapping, ways_of
+from env_core.objects._regex_work import (
+    WAYS_MAX,
+    Effort,
+    Item,
+    literal_start,
+    may_explode,
+    repetitions,
+    ways_of,
+)
 
 _ASCII: Final = "".join(map(chr, range(128)))
 _EVERY: Final = frozenset(_ASCII)
@@ -56,7 +64,8 @@ class PosixParser:
         self._escapes = escapes or self._is_perl
         self._depth = 0
         self._groups = 0
-        self.wide_repetitions = 0
+        self._repetitions: list[tuple[str, bool]] = []
+        self.effort = Effort("", (), ())
         self.is_anchorable = False
 
     def translate(self) -> str:
@@ -74,12 +83,16 @@ class PosixParser:
             # A lone ")" is an ordinary character in POSIX extended syntax.
             self._position += 1
             rest = PosixParser(self._text[self._position :], "extended", escapes=self._escapes)
-            return f"{source}\\){rest.translate()}"
+            after = rest.translate()
+            self.effort = Effort.of("", [*self._repetitions, *rest._repetitions])
+            return f"{source}\\){after}"
         # A leading ".*" begins its match where the text begins; saying so saves trying every other place.
         top = "|" not in self._text.replace("\\|", "|") if self._is_basic else "|" not in self._text
         self.is_anchorable = (
             top and self._text.startswith(".*") and self._text[2:3] not in ("?", "*", "+", "{")
         )
+        start = None if self.is_anchorable else literal_start(branches)
+        self.effort = Effort.of(start, self._repetitions)
         return source
 
     def _starts(self, token: str) -> bool:
@@ -107,7 +120,9 @@ class PosixParser:
             item = self._atom(is_first=not items)
             if item is not None:
                 items.append(self._quantified(item))
-        self.wide_repetitions += overlapping(items)
+        # Behind the last of the whole nothing can fail, so its length is tried once.
+        ends_all = self._depth == 1 and len(items) > 1 and self._position >= len(self._text)
+        self._repetitions += repetitions(items[:-1] if ends_all and not items[-1].branches else items)
         return items
 
     def _at_close(self) -> bool:
@@ -282,6 +297,7 @@ class PosixParser:
             source=item.source + _quantifier(low, high) + greed,
             is_optional=item.is_optional or low == 0,
             is_unbounded=item.is_unbounded or high is None,
+            repeated=item.source if item.is_single and high is None else item.repeated,
             choices=1 if high is None else item.choices * (high - low + 1),
             ways=ways,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
@@ -9,6 +10,12 @@ from typing import Final
 
 WAYS_MAX: Final = 14
 """An expression that may divide one text in more than two to the power of so many ways is refused."""
+
+
+_GROUP_STEPS: Final = 10
+"""How many characters one turn of a group costs."""
+_ROUGH_MAX: Final = 100_000
+"""Fewer steps are not worth a closer look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,8 @@ class Item:
     """The binary logarithm of the ways to divide a text inside it."""
     branches: tuple[tuple[Item, ...], ...] = ()
     """The alternatives of a group."""
+    repeated: str = ""
+    """The single character that an unbounded repetition repeats, as source."""
 
 
 def ways_of(branches: Sequence[Sequence[Item]], *, is_repeated: bool = False) -> float:
@@ -49,13 +58,71 @@ def _ways_of_branch(branch: Sequence[Item], *, is_repeated: bool) -> float:
     return total
 
 
-def overlapping(branch: Sequence[Item]) -> int:
-    """Return how many unbounded repetitions of a branch can take what follows them: each tries every length."""
-    return sum(
-        1
+def repetitions(branch: Sequence[Item]) -> list[tuple[str, bool]]:
+    """Return the unbounded repetitions of a branch.
+
+    For each what it repeats ("" for more than one character at a time), and whether it can take what follows it: then
+    every length of it is tried with every length of the others.
+    """
+    return [
+        (item.repeated, bool(item.characters & _behind(branch, at, is_repeated=False)))
         for at, item in enumerate(branch)
-        if item.is_unbounded and item.characters & _behind(branch, at, is_repeated=False)
-    )
+        if item.is_unbounded
+    ]
+
+
+def literal_start(branches: Sequence[Sequence[Item]]) -> str | None:
+    """Return the characters with which every match begins; None when it can match at the beginning only."""
+    if len(branches) != 1:
+        return ""
+    found = ""
+    for item in branches[0]:
+        if item.source == r"\A":
+            return None
+        char = item.source.removeprefix("\\")
+        if len(char) != 1 or item.characters != {char, char.swapcase()}:
+            break
+        found += char
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What a search may cost: of which texts an expression's matches begin, and what it repeats."""
+
+    start: str | None
+    """As `literal_start` tells it; "" when nothing is known."""
+    multiplying: tuple[re.Pattern[str] | None, ...]
+    """The repetitions whose lengths multiply: runs of what they repeat, None for any text."""
+    adding: tuple[re.Pattern[str] | None, ...]
+    """The repetitions whose lengths add up."""
+
+    @staticmethod
+    def of(start: str | None, found: Sequence[tuple[str, bool]]) -> Effort:
+        """Return the effort of an expression with these repetitions."""
+        runs = [(re.compile(f"(?:{source})+") if source else None, wide) for source, wide in found]
+        return Effort(
+            start, tuple(run for run, wide in runs if wide), tuple(run for run, wide in runs if not wide)
+        )
+
+    def steps(self, text: str) -> int:
+        """Return how many steps a search in a text may take, about."""
+        if not self.multiplying and not self.adding:
+            return 0
+        size = len(text)
+        starts: int = 1 if self.start is None else text.count(self.start) if self.start else size
+        rough: int = starts * size ** len(self.multiplying) * max(size * len(self.adding), 1)
+        if rough < _ROUGH_MAX:
+            return rough
+        steps: int = starts * max(sum(_longest(run, text) for run in self.adding), 1)
+        for at, run in enumerate(self.multiplying, 1):
+            # So many lengths that together are no longer than the text.
+            steps = steps * _longest(run, text) // at
+        return steps
+
+
+def _longest(run: re.Pattern[str] | None, text: str) -> int:
+    return _GROUP_STEPS * len(text) if run is None else max(map(len, run.findall(text)), default=0) + 1
 
 
 def _behind(branch: Sequence[Item], at: int, *, is_repeated: bool) -> frozenset[str]:
