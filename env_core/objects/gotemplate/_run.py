@@ -196,6 +196,9 @@ class Run:
             pairs = [(place, _Value(place)) for place in range(value)]
         elif value is not None:
             raise self._error(f"range can't iterate over {value_text(value)}")
+        # A round with nothing in it is work, too.
+        self._steps += len(pairs)
+        self._step()
         mark = len(self._variables)
         for key, item in pairs:
             self._bind(branch.pipeline, mark, key, item)
