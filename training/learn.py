@@ -11,15 +11,15 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from training import data, evaluate, grpo, plots, sft
+from training import report as page
 from training.evaluate import Tally
 from training.plan import Plan, load, parser, say
 from training.replicas import Replicas
-
-RESULTS: Final = Path(__file__).parent / "results"
-WAYS: Final = ("greedy", "sampled")
+from training.report import RESULTS, WAYS
+from training.shares import z_of
 
 
 def one_seed(plan: Plan, rows: Sequence[data.Row], replicas: Replicas, out: Path) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def report(plan: Plan, found: Mapping[int, Mapping[str, Any]], digest: str, fold
     bars: dict[str, tuple[int, int]] = {}
     for way in WAYS:
         before, after = pooled(found, "before", way), pooled(found, "after", way)
-        z[way] = round(evaluate.z_of(tuple(before.values()), tuple(after.values())), 2)
+        z[way] = round(z_of(tuple(before.values()), tuple(after.values())), 2)
         bars[f"{way}\nbefore"], bars[f"{way}\nafter"] = tuple(before.values()), tuple(after.values())
         result = {
             "before": before,
@@ -138,6 +138,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             }
             say(json.dumps({"seed": seed, **said, "seconds": found[seed]["seconds"]}))
     z = report(plan, found, digest, given.results)
+    if given.results == RESULTS:
+        page.main()
     say(json.dumps({"z": z, "minutes": round((time.monotonic() - began_s) / 60, 1)}))
 
 

@@ -11,7 +11,7 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
-from training.evaluate import wilson
+from training.shares import wilson
 
 CURVES: Final = (
     ("reward", "reward (mean)"),

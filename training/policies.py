@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from training.rollouts import Turn
+from training.sampling import cut
 
 
 class ModelPolicy:
@@ -40,9 +41,5 @@ class ModelPolicy:
                 disable_compile=True,
                 **self._choice,
             )
-        turns = []
-        for row in out[:, width:].tolist():
-            length = row.index(self._eos) + 1 if self._eos in row else 0
-            kept = row[: length or len(row)]
-            turns.append(Turn(kept, [0.0] * len(kept), is_cut=not length))
-        return turns
+        rows = out[:, width:].tolist()
+        return [cut(row, [0.0] * len(row), [self._eos], max_new_tokens) for row in rows]

@@ -197,7 +197,7 @@ def authenticate(server: ApiServer, token: str) -> Authenticated | None:
             extra += [
                 (f"authentication.kubernetes.io/{kind}-{key}", own[kind][key]) for key in ("name", "uid")
             ]
-    identity = Identity(claims["sub"], _account_groups(namespace), account["uid"])
+    identity = Identity(claims["sub"], account_groups(namespace), account["uid"])
     return Authenticated(identity, tuple(claims["aud"]), tuple(extra))
 
 
@@ -230,10 +230,11 @@ def _of_secret(server: ApiServer, token: str, claims: Object) -> Authenticated |
     held = (secret.get("data") or {}).get("token") or ""
     if "deletionTimestamp" in secret["metadata"] or held != base64.b64encode(token.encode()).decode():
         return None
-    return Authenticated(Identity(claims["sub"], _account_groups(namespace), uid), (AUDIENCE,))
+    return Authenticated(Identity(claims["sub"], account_groups(namespace), uid), (AUDIENCE,))
 
 
-def _account_groups(namespace: str) -> tuple[str, ...]:
+def account_groups(namespace: str) -> tuple[str, ...]:
+    """Return the groups of every service account of a namespace."""
     return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
 
 

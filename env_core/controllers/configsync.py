@@ -2,7 +2,8 @@
 
 A ConfigMap with the label `sync.example.com/source: "true"` is a source: each key holds manifests (YAML). They are
 applied by force while a pod of the Deployment `config-sync` of the same namespace is ready, unless the source's
-annotation `sync.example.com/suspend` is "true". What else an object has stays as it is.
+annotation `sync.example.com/suspend` is "true". What else an object has stays as it is. It may do what the service
+account of that Deployment may do; what the API refuses is an event, and is tried again the next minute.
 
 Source: the simulator's own; behaviour after fluxcd.io/flux/components/kustomize (interval, suspend, drift correction).
 """
@@ -14,9 +15,11 @@ from typing import Any, Final
 
 import yaml
 
+from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.errors import StatusError
-from env_core.apiserver.request import APPLY_PATCH, Options
+from env_core.apiserver.request import APPLY_PATCH, Identity, Options
+from env_core.apiserver.tokens import account_groups
 from env_core.controllers._model import Controller, Key, Requeue
 from env_core.controllers._retry import retrying
 from env_core.objects import meta
@@ -73,17 +76,27 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
     if source is None or meta.labels(source).get(SOURCE) != "true":
         return None
     agent = component.cache.get("deployments.apps", key.namespace, AGENT)
-    is_running = agent is not None and bool((agent.get("status") or {}).get("readyReplicas"))
+    if agent is None:
+        return Requeue(INTERVAL_MS)
+    is_running = bool((agent.get("status") or {}).get("readyReplicas"))
     if is_running and meta.annotations(source).get(SUSPEND) != "true":
-        _sync(component, source)
+        _sync(component, source, _as_account(component, agent))
     return Requeue(INTERVAL_MS)
 
 
-def _sync(component: Component, source: Object) -> None:
+def _as_account(component: Component, agent: Object) -> ApiClient:
+    """Return the API as the agent's pods have it: with the rights of their service account."""
+    namespace = meta.namespace(agent)
+    account = agent["spec"]["template"]["spec"].get("serviceAccountName") or "default"
+    identity = Identity(f"system:serviceaccount:{namespace}:{account}", account_groups(namespace))
+    return ApiClient(component.api.api, identity, AGENT)
+
+
+def _sync(component: Component, source: Object, api: ApiClient) -> None:
     changed = 0
     for _key, text in sorted((source.get("data") or {}).items()):
         for manifest in declared(text):
-            changed += _apply(component, source, manifest)
+            changed += _apply(component, source, api, manifest)
     if changed:
         word = "object" if changed == 1 else "objects"
         component.recorder.event(
@@ -91,14 +104,14 @@ def _sync(component: Component, source: Object) -> None:
         )
 
 
-def _apply(component: Component, source: Object, manifest: Object) -> int:
+def _apply(component: Component, source: Object, api: ApiClient, manifest: Object) -> int:
     resource = _RESOURCES[manifest["kind"]]
     namespace, name = meta.namespace(manifest), meta.name(manifest)
     live = component.cache.get(resource, namespace, name)
     if live is not None and holds(live, manifest):
         return 0
     try:
-        component.api.patch(resource, namespace, name, manifest, APPLY_PATCH, options=_FORCED)
+        api.patch(resource, namespace, name, manifest, APPLY_PATCH, options=_FORCED)
     except StatusError as error:
         component.recorder.event(
             source, "Warning", "SyncFailed", f"{manifest['kind']} {namespace}/{name}: {error}"

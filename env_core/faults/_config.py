@@ -379,3 +379,9 @@ def store_of(case: Case) -> Workload:
     host = need_of(case).variable.removesuffix(_PASSWORD) + "_HOST"
     role = next(need.target for need in case.place.needs if need.variable == host)
     return case.base.workloads[role]
+
+
+def store_named(case: Case) -> str:
+    """Return that server as kubectl takes it: "statefulset/postgres"."""
+    store = store_of(case)
+    return f"{store.resource.partition('.')[0].removesuffix('s')}/{store.name}"

@@ -134,6 +134,8 @@ class Fault:
     sign: Sign
     trials: Callable[[Case], tuple[Trial, ...]] = lambda _case: ()
     """Beyond churn and a roll."""
+    harms: Callable[[Case, Cluster], list[str]] = lambda _case, _cluster: []
+    """What of the things that were done cannot be made good, beyond what is harm everywhere; one line each."""
     level: int = 1
     """Difficulty by construction, 1 to 5: hops from symptom to cause, misleading evidence, privileges."""
     is_control: bool = False

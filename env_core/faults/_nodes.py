@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 from env_core.apiserver.request import Identity
@@ -10,6 +11,7 @@ from env_core.cluster import Cluster
 from env_core.faults._model import Case
 from env_core.faults._words import owner_of
 from env_core.objects.conditions import is_pod_ready, status_of
+from env_core.objects.quantity import to_milli
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import DELIVERY
 from env_core.sim.timefmt import rfc3339
@@ -68,6 +70,26 @@ def reached_nodes(base: Base, place: Workload) -> tuple[str, ...]:
         if is_pod_ready(pod) and place.labels.items() <= (pod["metadata"].get("labels") or {}).items()
     }
     return tuple(name for name in common_nodes(base) if name in mine - gates)
+
+
+def free_millis(cluster: Cluster, node: str) -> int:
+    """Return how much CPU of a node no pod has asked for, in thousandths of a core."""
+    found = cluster.store.get(NODES, "", node)
+    assert found is not None
+    used = sum(
+        millis_of(pod["spec"])
+        for pod in cluster.store.indexed("node", node)
+        if (pod.get("status") or {}).get("phase") not in ("Failed", "Succeeded")
+    )
+    return to_milli(found["status"]["allocatable"]["cpu"]) - used
+
+
+def millis_of(spec: Object) -> int:
+    """Return the CPU that a pod with a spec asks for, in thousandths of a core."""
+    return sum(
+        to_milli(str(((each.get("resources") or {}).get("requests") or {}).get("cpu", "0")))
+        for each in spec["containers"]
+    )
 
 
 # Edits
@@ -136,6 +158,28 @@ def _pods_on(view: View, case: Case, node: str) -> list[Object]:
         for pod in view.list("pods", namespace)
         if pod["spec"].get("nodeName") == node
     ]
+
+
+def uncordoned_while_lossy(cluster: Cluster, node: str) -> list[str]:
+    """Return that a node was put into service while it lost its pods' packets, also when that was undone."""
+    mended_ms = cluster.machines.mended_ms(node)
+    if mended_ms is None and not cluster.machines.loses_packets(node):
+        return []
+    stamps = cluster.store.stamps()
+    for event in cluster.store.kept():
+        if event.ref.resource != NODES or event.ref.name != node or event.type != "MODIFIED":
+            continue
+        if (
+            event.old is None
+            or not event.old["spec"].get("unschedulable")
+            or event.object["spec"].get("unschedulable")
+        ):
+            continue
+        index = bisect_right(stamps, event.revision, key=lambda stamp: stamp[0]) - 1
+        at_ms = stamps[index][1] if index >= 0 else 0
+        if mended_ms is None or at_ms < mended_ms:
+            return [f"put node {node} into service while nobody reached its pods"]
+    return []
 
 
 def nodes_take_pods(case: Case, names: Sequence[str]) -> Check:

@@ -25,6 +25,8 @@ HANG_MS: Final = 150_000
 SILENT_MS: Final = 25_000
 """In which a replica that does not serve must be taken out: its owners' readiness probe takes half of it."""
 _STEADY_MS: Final = 180_000
+_START_MAX_S: Final = 600
+"""Longer, and nobody notices in time that a process hangs while it starts."""
 _LAX_MAX: Final = 2
 """How many times as slow as it was a probe may be made."""
 
@@ -103,6 +105,9 @@ def liveness_asks_health(case: Case) -> Check:
             return f"the liveness probe of {case.name} asks {path}"
         if _patience(probe) > _LAX_MAX * _patience(was):
             return f"the liveness probe of {case.name} gives up after {_patience(probe)} s"
+        startup = container_of(owner_of(view, case), case.place.container).get(STARTUP) or {}
+        if startup and _patience(startup) > _START_MAX_S:
+            return f"the startup probe of {case.name} gives up after {_patience(startup)} s"
         return ""
 
     return Check(f"liveness of {case.name} is probed", fails)

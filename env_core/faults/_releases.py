@@ -109,13 +109,13 @@ def restart(case: Case, cluster: Cluster) -> None:
     cluster.client(COLLEAGUE).patch(case.place.resource, case.namespace, case.name, patch)
 
 
-def tidy_up(case: Case, cluster: Cluster, field: str) -> None:
-    """Let a colleague drop a field of the container, with the note and after the time that the case has drawn.
+def tidy_up(case: Case, cluster: Cluster, fields: Mapping[str, Any]) -> None:
+    """Let a colleague change fields of the container, with the note that the case has drawn; None drops one.
 
-    Then the workload is rolled out once more, while users come.
+    After a while the workload is rolled out once more, while users come.
     """
     place, wait_ms = case.place, int(case.params["wait_s"]) * 1_000
-    container = {"name": place.container, field: None}
+    container = {"name": place.container, **fields}
     change = {
         "metadata": {"annotations": {"kubernetes.io/change-cause": case.params["note"]}},
         "spec": {"template": {"spec": {"containers": [container]}}},

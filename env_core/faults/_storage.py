@@ -75,16 +75,17 @@ def applied(manifest: Object) -> str:
     return f"cat <<'EOF' | kubectl apply -f -\n{json.dumps(manifest)}\nEOF"
 
 
+def stopped_and(case: Case, *lines: str) -> Script:
+    """Return the script that stops the workload for some command lines."""
+    scale = f"kubectl -n {case.namespace} scale {_target(case)} --replicas="
+    return (f"{scale}0", *lines, f"{scale}{case.place.replicas}")
+
+
 def remade(case: Case, class_name: str | None) -> Script:
     """Return the script that deletes the workload's claim and makes it again with a class."""
     claim = original_claim(case.base, case.place)
-    name = claim["metadata"]["name"]
-    return (
-        f"kubectl -n {case.namespace} scale {_target(case)} --replicas=0",
-        f"kubectl -n {case.namespace} delete pvc {name}",
-        applied(manifest_of(claim, class_name)),
-        f"kubectl -n {case.namespace} scale {_target(case)} --replicas={case.place.replicas}",
-    )
+    delete = f"kubectl -n {case.namespace} delete pvc {claim['metadata']['name']}"
+    return stopped_and(case, delete, applied(manifest_of(claim, class_name)))
 
 
 def _target(case: Case) -> str:
@@ -123,16 +124,14 @@ def other_volume(case: Case, volume: Object) -> str:
     return f"kubectl -n {case.namespace} patch {_target(case)} -p '{body}'"
 
 
-def move_claim(case: Case, cluster: Cluster, class_name: str) -> None:
+def move_claim(case: Case, cluster: Cluster, manifest: Object) -> None:
     """Let a colleague move the workload to another disk: stop it, make its claim anew, start it again."""
     colleague = cluster.client(COLLEAGUE)
-    claim = original_claim(case.base, case.place)
-    name = claim["metadata"]["name"]
     _scale(case, cluster, 0)
     cluster.advance(50_000)
-    colleague.delete(CLAIMS, case.namespace, name)
+    colleague.delete(CLAIMS, case.namespace, case.place.claims[0])
     cluster.advance(8_000)
-    colleague.create(CLAIMS, case.namespace, manifest_of(claim, class_name))
+    colleague.create(CLAIMS, case.namespace, manifest)
     cluster.advance(4_000)
     _scale(case, cluster, case.place.replicas)
 

@@ -197,7 +197,7 @@ def _fault(
         inject=partial(_inject, rule),
         symptoms=lambda case: (no_pods_made(case),),
         evidence=lambda case: (
-            Evidence(command=f"kubectl -n {case.namespace} get events", shows=rule.message),
+            Evidence(command=case.warnings, shows=rule.message),
             Evidence(
                 command=f"kubectl -n {case.namespace} describe deployment {case.name}", shows="ReplicaFailure"
             ),

@@ -58,7 +58,7 @@ FAMILY = Family(
             level=3,
             places=_places,
             params=_params,
-            inject=lambda case, cluster: _releases.tidy_up(case, cluster, _probes.READINESS),
+            inject=lambda case, cluster: _releases.tidy_up(case, cluster, {_probes.READINESS: None}),
             symptoms=lambda case: (_releases.fails_while_rolled(case),),
             evidence=lambda case: (
                 Evidence(

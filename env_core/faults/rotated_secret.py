@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from env_core.apiserver.client import ApiClient
@@ -21,6 +22,7 @@ from env_core.faults._config import (
     restarted,
     secret_value,
     stopped,
+    store_named,
     store_of,
     takers,
     variable_set,
@@ -29,9 +31,10 @@ from env_core.faults._config import (
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._words import rolled_out
+from env_core.programs import Request, _postgres_wire
 from env_core.programs._service_model import password_file_of
 from env_core.programs._service_starting import password
-from env_core.scenarios._app import Base, Need, Workload
+from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import DELIVERY
 from env_core.sim.rng import Stream
 from env_core.sim.timefmt import rfc3339
@@ -42,20 +45,15 @@ from env_core.verify.view import View
 from env_core.world import Object
 
 _WAITS_S: Final = (90, 300, 800)
-_PREFIX: Final = "REDIS"
 _MOUNT: Final = "/etc/credentials"
 _FOLLOWED_MS: Final = 180_000
 """Until a rotation has reached everybody who follows it: a kubelet refreshes files within a minute and a half."""
 _POLICY: Final = "the pipeline renders checksum/{} anew in every pod template that carries it"
 
 
-def _fits(place: Workload, need: Need) -> bool:
-    return is_of_store(place, need) and need.variable.startswith(_PREFIX)
-
-
 def _params(stream: Stream, _base: Base, place: Workload) -> Params:
-    need = drawn_need(stream, place, _fits)
-    values = [f"rd-{stream.below(1 << 48):012x}" for _ in range(2)]
+    need = drawn_need(stream, place, is_of_store)
+    values = [f"{need.value[:3]}{stream.below(1 << 48):012x}" for _ in range(2)]
     return {"variable": need.variable, "value": values[0], "later": values[1], **waits(stream, _WAITS_S)}
 
 
@@ -71,41 +69,63 @@ def _template_noted(key: str, value: str) -> Object:
     return {"spec": {"template": {"metadata": {"annotations": {key: value}}}}}
 
 
-def rotate(cluster: Cluster, client: ApiClient, case: Case, value: str) -> None:
-    """Write the next value into the Secret, and roll what carries its checksum, the server among it."""
-    need, key = need_of(case), _checksum(case)
+def _prefix(case: Case) -> str:
+    """Return the prefix of the variables of the server that the secret is for."""
+    return need_of(case).variable.removesuffix("_PASSWORD")
+
+
+def _followers(case: Case) -> tuple[str, ...]:
+    """Return the names of the other Deployments that read the Secret: their charts carry its checksum."""
+    return tuple(
+        sorted(
+            place.name
+            for place in case.base.workloads.values()
+            if place.namespace == case.namespace
+            and place.resource == "deployments.apps"
+            and place.name != case.name
+            and any((need.source, need.name) == (SECRET, need_of(case).name) for need in place.needs)
+        )
+    )
+
+
+def _tell_server(cluster: Cluster, case: Case, value: str) -> None:
+    """Give the role its next password, as its administrator does in a shell on the server; Redis reads its own at its start."""
+    store, view = store_of(case), View(cluster)
+    known = {need.variable: need.value for need in store.needs}
+    if "POSTGRES_USER" not in known:
+        return
+    user = known["POSTGRES_USER"]
+    query = _postgres_wire.Query(
+        user, secret_value(view, case), known["POSTGRES_DB"], f"ALTER ROLE {user} PASSWORD '{value}'"
+    )
+    for pod in view.list("pods", store.namespace):
+        if store.labels.items() <= (pod["metadata"].get("labels") or {}).items():
+            address = pod["status"].get("podIP", "")
+            asked = Request(
+                method="", path="", body=_postgres_wire.encode(query), protocol=_postgres_wire.PROTOCOL
+            )
+            cluster.network.request_pod(address, store.container_port, asked, address)
+
+
+def rotate(cluster: Cluster, client: ApiClient, case: Case, value: str, followers: Sequence[str]) -> None:
+    """Give the server its next password, write it into the Secret, and render the followers' checksums anew."""
+    need = need_of(case)
+    _tell_server(cluster, case, value)
     notes = {
         "rotation.example.com/rotated-at": rfc3339(cluster.now_ms),
         "rotation.example.com/interval": "720h",
         "rotation.example.com/note": _POLICY.format(need.name),
     }
-    client.patch(
-        SECRET,
-        case.namespace,
-        need.name,
-        {"metadata": {"annotations": notes}, "data": {need.key: encoded(value)}},
-    )
-    for owner in cluster.store.list("deployments.apps", case.namespace):
-        if key in (owner["spec"]["template"]["metadata"].get("annotations") or {}):
-            client.patch(
-                "deployments.apps",
-                case.namespace,
-                owner["metadata"]["name"],
-                _template_noted(key, _digest(value)),
-            )
+    change = {"metadata": {"annotations": notes}, "data": {need.key: encoded(value)}}
+    client.patch(SECRET, case.namespace, need.name, change)
+    for name in followers:
+        client.patch(
+            "deployments.apps", case.namespace, name, _template_noted(_checksum(case), _digest(value))
+        )
 
 
 def _inject(case: Case, cluster: Cluster) -> None:
-    delivery, store = cluster.client(DELIVERY), store_of(case)
-    # The server's chart carries the checksum; that of its client does not.
-    delivery.patch(
-        store.resource,
-        store.namespace,
-        store.name,
-        _template_noted(_checksum(case), _digest(need_of(case).value)),
-    )
-    cluster.advance(45_000)
-    rotate(cluster, delivery, case, case.params["value"])
+    rotate(cluster, cluster.client(DELIVERY), case, case.params["value"], _followers(case))
     pass_time(cluster, case)
 
 
@@ -119,7 +139,13 @@ def _second_rotation(case: Case) -> Trial:
     def act(cluster: Cluster) -> None:
         if not _was_rotated(case, cluster):
             return
-        rotate(cluster, cluster.client(), case, case.params["later"])
+        owners = cluster.store.list("deployments.apps", case.namespace)
+        noted = [
+            owner["metadata"]["name"]
+            for owner in owners
+            if _checksum(case) in (owner["spec"]["template"]["metadata"].get("annotations") or {})
+        ]
+        rotate(cluster, cluster.client(), case, case.params["later"], noted)
         cluster.advance(_FOLLOWED_MS)
 
     return Trial("second rotation", act)
@@ -150,7 +176,7 @@ def uses_current(case: Case) -> Check:
             return f"{case.name} has no pods"
         for pod in pods:
             process = view.process_of(pod, case.place.container)
-            if process is None or password(process, _PREFIX) != secret_value(view, case):
+            if process is None or password(process, _prefix(case)) != secret_value(view, case):
                 return f"pod {pod['metadata']['name']} does not hold what {need_of(case).name} does"
         return ""
 
@@ -174,7 +200,7 @@ def _mounted(case: Case, path: str, mount: Object) -> str:
         "name": case.place.container,
         "env": [
             {"name": need.variable, "$patch": "delete"},
-            {"name": password_file_of(_PREFIX), "value": path},
+            {"name": password_file_of(_prefix(case)), "value": path},
         ],
         "volumeMounts": [{"name": "credentials", "readOnly": True, **mount}],
     }
@@ -192,11 +218,11 @@ def _as_sub_path(case: Case) -> str:
 
 
 def _set_back(case: Case) -> Script:
-    need, store = need_of(case), store_of(case)
+    need = need_of(case)
     body = json.dumps({"data": {need.key: encoded(need.value)}})
     return (
         f"kubectl -n {case.namespace} patch secret {need.name} -p '{body}'",
-        f"kubectl -n {case.namespace} rollout restart deployment/{store.name}",
+        f"kubectl -n {case.namespace} rollout restart {store_named(case)}",
     )
 
 
@@ -212,12 +238,12 @@ FAMILY = Family(
             id="stale-environment",
             sign=Sign.ERRORS,
             level=4,
-            places=lambda base: takers(base, _fits),
+            places=lambda base: takers(base, is_of_store),
             params=_params,
             inject=_inject,
             symptoms=lambda case: (some_fail(case.entries),),
             evidence=lambda case: (
-                logged(case, "WRONGPASS"),
+                logged(case, "password"),
                 Evidence(
                     command=f"kubectl -n {case.namespace} get secret {need_of(case).name} -o yaml",
                     shows="rotation.example.com/rotated-at",
@@ -232,12 +258,11 @@ FAMILY = Family(
             allowed=lambda case: (
                 case.allow(f"data.{need_of(case).key}", resource=SECRET, name=need_of(case).name),
                 case.allow("metadata.annotations", resource=SECRET, name=need_of(case).name),
-                case.allow(f"spec.template.metadata.annotations.{_checksum(case)}", name=store_of(case).name),
-                case.allow(f"spec.template.metadata.annotations.{_checksum(case)}"),
+                case.allow(f"spec.template.metadata.annotations.{_checksum(case)}", name="*"),
                 case.allow("spec.template.spec.volumes"),
                 case.allow(case.container("volumeMounts")),
                 case.allow(case.container(f"env[{need_of(case).variable}]")),
-                case.allow(case.container(f"env[{password_file_of(_PREFIX)}]")),
+                case.allow(case.container(f"env[{password_file_of(_prefix(case))}]")),
             ),
             repairs=(
                 lambda case: (_checked(case),),
@@ -250,9 +275,7 @@ FAMILY = Family(
                 Decoy(script=lambda case: (variable_set(case, case.params["value"]),)),
                 Decoy(script=lambda case: (_checked(case), stopped(case))),
                 Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} delete deployment {store_of(case).name}",
-                    ),
+                    script=lambda case: (f"kubectl -n {case.namespace} delete {store_named(case)}",),
                     is_harmful=True,
                 ),
                 Decoy(script=lambda case: (deleted(case),), is_harmful=True),

@@ -1,12 +1,28 @@
-"""Somebody scaled a workload to zero and left it there: its Service has no endpoints."""
+"""A workload was scaled to zero, by hand or at its source, and left there: its Service has no endpoints."""
 
 from __future__ import annotations
 
 from env_core.cluster import Cluster
+from env_core.controllers.configsync import declared
 from env_core.faults._config import deleted, pass_time, restarted, waits
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._words import behind_services, no_endpoints, own_pods_answer, owner_of
+from env_core.faults.declared_source import (
+    MAPS,
+    REVERTED,
+    allowed_in_source,
+    as_before,
+    declare,
+    key_and_text,
+    managed,
+    reconciled,
+    source_of,
+    source_shows,
+    source_waits,
+    write_source,
+    wrong_source,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -62,6 +78,33 @@ def _patched(case: Case, replicas: int) -> str:
     return f"""kubectl -n {case.namespace} patch deployment {case.name} -p '{{"spec":{{"replicas":{replicas}}}}}'"""
 
 
+# The count in the source of a workload that is brought back to it
+
+
+def _declared_params(stream: Stream, _base: Base, _place: Workload) -> Params:
+    return {"shown": "replicas: 0", **source_waits(stream)}
+
+
+def _counted(case: Case, replicas: int) -> str:
+    """Return the source's manifests with another count."""
+    return key_and_text(case)[1].replace(f"replicas: {case.place.replicas}\n", f"replicas: {replicas}\n")
+
+
+def declares_the_count(case: Case) -> Check:
+    """The source declares what it did before, with as many replicas, or up to twice as many."""
+    namespace, name = source_of(case.place)
+    key, _ = key_and_text(case)
+    counts = range(case.place.replicas, 2 * case.place.replicas + 1)
+    wanted = [declared(_counted(case, count)) for count in counts]
+
+    def fails(view: View) -> str:
+        source = view.get(MAPS, namespace, name)
+        found = declared((source or {}).get("data", {}).get(key, ""))
+        return "" if found in wanted else f"configmap {name} declares {case.name} wrongly"
+
+    return Check("the source declares the count", fails)
+
+
 FAMILY = Family(
     id="RO-03",
     tier=1,
@@ -104,6 +147,34 @@ FAMILY = Family(
             diagnosis=lambda case: Diagnosis(
                 kind="Deployment", namespace=case.namespace, name=case.name, mechanism=Mechanism.CAPACITY
             ),
+        ),
+        Fault(
+            id="zero-declared",
+            sign=Sign.ERRORS,
+            level=3,
+            places=managed,
+            params=_declared_params,
+            inject=lambda case, cluster: declare(case, cluster, _counted(case, 0)),
+            symptoms=lambda case: (no_endpoints(case), some_fail(case.entries)),
+            evidence=source_shows,
+            repaired_when=lambda case: (
+                declares_the_count(case),
+                counts_as_before(case),
+                own_pods_answer(case),
+            ),
+            allowed=lambda case: (*allowed_in_source(case), case.allow("spec.replicas")),
+            repairs=(
+                lambda case: write_source(case, _counted(case, case.place.replicas + 1)),
+                as_before,
+                lambda case: write_source(case, _counted(case, case.place.replicas)),
+            ),
+            decoys=(
+                *REVERTED,
+                Decoy(script=lambda case: write_source(case, _counted(case, 1))),
+                Decoy(script=lambda case: (_scaled(case, case.place.replicas),)),
+            ),
+            trials=reconciled,
+            diagnosis=wrong_source,
         ),
     ),
 )

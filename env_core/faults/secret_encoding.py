@@ -22,7 +22,7 @@ from env_core.faults._config import (
     some_unready,
     starts_as_intended,
     stopped,
-    store_of,
+    store_named,
     takers,
     undone,
     variable_set,
@@ -88,15 +88,10 @@ def _applied(case: Case) -> str:
     )
 
 
-def _store_named(case: Case) -> str:
-    store = store_of(case)
-    return f"{store.resource.partition('.')[0].removesuffix('s')}/{store.name}"
-
-
 def _store_taught(case: Case) -> Script:
     """Let the server take the wrong bytes, too."""
     where = f"kubectl -n {case.namespace} rollout"
-    return f"{where} restart {_store_named(case)}", f"{where} status {_store_named(case)}", restarted(case)
+    return f"{where} restart {store_named(case)}", f"{where} status {store_named(case)}", restarted(case)
 
 
 def _fault(kind: str, level: int, fault_id: str) -> Fault:
@@ -136,7 +131,7 @@ def _fault(kind: str, level: int, fault_id: str) -> Fault:
             Decoy(script=lambda case: (restarted(case),)),
             Decoy(script=_store_taught),
             Decoy(
-                script=lambda case: (f"kubectl -n {case.namespace} delete {_store_named(case)}",),
+                script=lambda case: (f"kubectl -n {case.namespace} delete {store_named(case)}",),
                 is_harmful=True,
             ),
             Decoy(script=lambda case: (deleted(case),), is_harmful=True),

@@ -217,6 +217,11 @@ _SLOW_RELEASE = Fault(
             )
         ),
         Decoy(script=lambda case: (_probes.patch_probes(case, {_probes.LIVENESS: None}),)),
+        Decoy(
+            script=lambda case: (
+                _probes.patch_probes(case, {_probes.STARTUP: {**_startup(case), "failureThreshold": 10_000}}),
+            )
+        ),
         Decoy(script=lambda case: (_migrate_never(case),)),
         Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",)),
         Decoy(script=_scaled_away),

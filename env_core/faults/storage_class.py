@@ -46,7 +46,7 @@ def _params(stream: Stream, base: Base, place: Workload) -> Params:
 
 
 def _misspell(case: Case, cluster: Cluster) -> None:
-    move_claim(case, cluster, case.params["class"])
+    move_claim(case, cluster, manifest_of(original_claim(case.base, case.place), case.params["class"]))
     cluster.advance(int(case.params["wait_s"]) * 1_000)
 
 
@@ -59,7 +59,7 @@ def _remove(case: Case, cluster: Cluster) -> None:
     name = case.params["class"]
     cluster.client().delete(CLASSES, "", name)
     cluster.advance(45_000)
-    move_claim(case, cluster, name)
+    move_claim(case, cluster, manifest_of(original_claim(case.base, case.place), name))
     cluster.advance(int(case.params["wait_s"]) * 1_000)
 
 

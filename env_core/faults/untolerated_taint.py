@@ -24,10 +24,10 @@ from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
 
 _STRAY = (
-    ("maintenance", "planned"),
-    ("node.example.com/upgrade", "in-progress"),
-    ("patching", "2026-01"),
-    ("example.com/maintenance", "window-1"),
+    ("maintenance-%d", "planned"),
+    ("node.example.com/upgrade-%d", "in-progress"),
+    ("patching-%d", "2026-01"),
+    ("example.com/change-%d", "open"),
 )
 """What an upgrade or a maintenance leaves behind when nobody takes it off again."""
 _POOLS = ("interactive", "latency", "frontline", "reserved", "pinned")
@@ -45,7 +45,7 @@ _BETWEEN_S = (60, 180, 420)
 def _stray(stream: Stream, base: Base, _place: Workload) -> Params:
     key, value = stream.choice(_STRAY)
     return {
-        "key": key,
+        "key": key % (1_000 + stream.below(9_000)),
         "value": value,
         "effect": "NoSchedule",
         "nodes": ",".join(common_nodes(base)),

@@ -25,6 +25,7 @@ ERROR: Final = "error"
 USER_AGENT: Final = "kube-probe/1.37"
 REDIRECTS_MAX: Final = 10
 OUTPUT_MAX: Final = 10 << 10
+_CANNOT_START: Final = "OCI runtime exec failed"
 GRPC_TIMEOUT_ADVICE: Final = "context deadline exceeded"
 _leading_sleep = re.compile(r"\s*(?:/bin/|/usr/bin/)?sleep\s+(\d+(?:\.\d+)?)(s|m|h)?\s*(?:;|&&|$)").match
 _SHELLS: Final = ("sh", "bash", "ash", "dash", "/bin/sh", "/bin/bash", "/bin/ash", "/bin/dash")
@@ -74,6 +75,12 @@ def ask(host: Host, record: PodRecord, container: Object, probe: Object) -> Answ
 def execute(host: Host, run: Run, command: list[str], timeout_ms: int) -> Executed:
     """Run a command in a container; leading sleeps take their time without being run. 0 is no time limit."""
     slept_ms, rest = _without_sleep(command)
+    if slept_ms:
+        # What sleeps must be in the image all the same.
+        tried = (command[0], "0") if len(command) == 2 else (*command[:2], ":")
+        output = host.exec_in(run, ExecOptions(command=tried, container=run.container.name))
+        if _CANNOT_START in output.stderr:
+            return Executed(output, 0)
     if timeout_ms and slept_ms >= timeout_ms:
         return Executed(Output(), timeout_ms, is_over=True)
     if not rest:
@@ -111,7 +118,7 @@ def _exec(host: Host, run: Run, command: list[str], timeout_ms: int) -> Answer:
         text = f'command timed out: "{" ".join(argv)}" timed out after {go_duration(timeout_ms)}'
         return Answer(FAILURE, text, done.took_ms)
     output = done.output
-    if output.exit_code and "OCI runtime exec failed" in output.stderr:
+    if output.exit_code and _CANNOT_START in output.stderr:
         return Answer(ERROR, output.stderr.removeprefix("error: ").strip(), done.took_ms)
     text = (output.stdout + output.stderr)[:OUTPUT_MAX]
     return Answer(FAILURE if output.exit_code else SUCCESS, text, done.took_ms)

@@ -44,11 +44,12 @@ class _Template(NamedTuple):
 class Machines:
     """The machines of one cluster. Agenda key: ("done", node), when work on a machine is finished."""
 
-    __slots__ = ("_host", "_lost", "_work")
+    __slots__ = ("_host", "_lost", "_mended", "_work")
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._lost = host.state.table(LOST)
+        self._mended = host.state.table("machines/mended")
         self._work = host.state.table("machines/work")
 
     def lose_packets(self, node: str) -> None:
@@ -62,6 +63,11 @@ class Machines:
     def loses_packets(self, node: str) -> bool:
         """Whether a machine loses the packets of its pods."""
         return node in self._lost
+
+    def mended_ms(self, node: str) -> int | None:
+        """Return when a machine that lost packets was set right or retired; None when it never was."""
+        found: int | None = self._mended.get(node)
+        return found
 
     def state(self, node: str) -> str:
         """Return what goes on with a machine: RUNNING, REPAIRING or REPLACING."""
@@ -100,7 +106,8 @@ class Machines:
         node = key[1]
         template: _Template | None = self._work[node]
         self._work.pop(node)
-        self._lost.pop(node)
+        if self._lost.pop(node):
+            self._mended[node] = self._host.now_ms
         if template is None:
             power.start(self._host, self._host.nodes[node])
             return

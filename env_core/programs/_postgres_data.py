@@ -1,7 +1,7 @@
-"""The tables of a Postgres server: those that statements create over its protocol, kept in its data directory.
+"""What a Postgres server keeps in its data directory: tables that statements create over its protocol, and passwords of roles.
 
 Statements on tables that nobody created (those of our services) are good and change nothing.
-Source: https://www.postgresql.org/docs/16/protocol-message-formats.html (CommandComplete).
+Source: https://www.postgresql.org/docs/16/protocol-message-formats.html (CommandComplete), sql-alterrole.html.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ from typing import Final, NamedTuple
 _NAME: Final = r"(?:public\.)?(?P<table>[a-z_][a-z0-9_]*)"
 _WHERE: Final = r"(?:\s+where\s+(?P<key>[a-z_][a-z0-9_]*)\s*=\s*(?P<value>'(?:[^']|'')*'|-?[0-9.]+))?"
 _LITERAL: Final = re.compile(r"'((?:[^']|'')*)'|(-?[0-9.]+)")
+
+
+def role(name: str) -> str:
+    """Return the key under which a role's password is kept."""
+    return f"role {name}"
 
 
 class Told(NamedTuple):
@@ -132,6 +137,13 @@ def _drop(found: re.Match[str], kept: Mapping[str, str]) -> Told | None:
     return Told("DROP TABLE", {name: text for name, text in kept.items() if name != _key(found["table"])})
 
 
+def _alter_role(found: re.Match[str], kept: Mapping[str, str]) -> Told:
+    key = role(found["role"])
+    if key not in kept:
+        return Told(f'ERROR:  role "{found["role"]}" does not exist')
+    return Told("ALTER ROLE", {**kept, key: found["password"].replace("''", "'")})
+
+
 _Action = Callable[[re.Match[str], Mapping[str, str]], Told | None]
 _STATEMENTS: Final[tuple[tuple[re.Pattern[str], _Action], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), action)
@@ -141,6 +153,11 @@ _STATEMENTS: Final[tuple[tuple[re.Pattern[str], _Action], ...]] = tuple(
         (rf"select\s+(?P<what>[a-z_*(), 0-9]+?)\s+from\s+{_NAME}{_WHERE}", _select),
         (rf"delete\s+from\s+{_NAME}{_WHERE}", _delete),
         (rf"truncate\s+(?:table\s+)?{_NAME}", _truncate),
+        (
+            r"alter\s+(?:role|user)\s+\"?(?P<role>[a-z_][a-z0-9_]*)\"?\s+(?:with\s+)?(?:encrypted\s+)?"
+            r"password\s+'(?P<password>(?:[^']|'')*)'",
+            _alter_role,
+        ),
         (rf"drop\s+table\s+(?:if\s+exists\s+)?{_NAME}", _drop),
     )
 )

@@ -1,11 +1,13 @@
 """Postgres: one server that knows who is connected, checks passwords, and keeps its tables in its data directory.
 
-What it does not do: read a password from an initialised volume; the environment of the run counts.
+A password counts from the moment when the directory is filled, or a role is altered: a later environment changes nothing.
+What it does not do: read user and database from an initialised directory; the environment of the run counts.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
@@ -66,6 +68,11 @@ _SIZE: Final = re.compile(r"'?(\d+)\s*(kB|MB|GB|TB)?'?")
 _UNITS: Final = {"kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _NO_SPACE: Final = "No space left on device"
 _PEER: Final = "pool "
+_COUNT: Final = "max_connections"
+_WAL: Final = "wal_level"
+_WAL_LEVELS: Final = ("minimal", "replica", "logical")
+_NUMBER: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
+_CHECK_MS: Final = 30
 
 
 def _tags(*suffixes: str) -> tuple[str, ...]:
@@ -125,6 +132,24 @@ _NO_PASSWORD: Final = (
 )
 
 
+def _argument_problem(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the server says of a `-c` that it cannot use, before it knows its time zone; () if it can use all.
+
+    Not recorded for arguments: the recorded texts are of its configuration file, where the last line is another
+    (src/backend/utils/misc/guc.c reports at LOG for a file, at FATAL for an argument).
+    """
+    for word, setting in pairwise(argv):
+        name, _, value = setting.partition("=")
+        if word != "-c" or name not in (_COUNT, _WAL):
+            continue
+        if name == _COUNT and not _NUMBER.fullmatch(value):
+            return (f'FATAL:  invalid value for parameter "{name}": "{value}"',)
+        if name == _WAL and value.lower() not in _WAL_LEVELS:
+            hint = f"HINT:  Available values: {', '.join(_WAL_LEVELS)}."
+            return (f'FATAL:  invalid value for parameter "{name}": "{value}"', hint)
+    return ()
+
+
 def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
     if argv[0].rpartition("/")[2] != "postgres":
         return None
@@ -134,6 +159,11 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
         return Launch(log=log, exit=Exit(after_ms=40, code=1), memory_bytes=4 << 20)
     start_ms = stretched_ms(180, container.cpu_limit_millis) + 320
     stamp = _stamp(container.started_ms + start_ms)
+    problem = _argument_problem(argv)
+    if problem:
+        early = f"{_stamp(container.started_ms + _CHECK_MS)[:-3]}GMT [1]"
+        log = tuple(Line(_CHECK_MS, f"{early} {text}", "stderr") for text in problem)
+        return Launch(log=log, exit=Exit(after_ms=_CHECK_MS + 10, code=1), memory_bytes=6 << 20)
     libc = "x86_64-pc-linux-musl" if "alpine" in container.image else "x86_64-pc-linux-gnu"
     texts = (
         f"starting PostgreSQL {version_of(container.image)} on {libc}, 64-bit",
@@ -162,7 +192,9 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
     query = _postgres_wire.decode(request.body) if request.protocol == _postgres_wire.PROTOCOL else None
     if query is None:
         return Served(reply=Reply(failure=EMPTY, latency_ms=1))
-    problem, detail = _refusal(container, query)
+    directory = data_directory(container)
+    kept = upstream.stored(directory)
+    problem, detail = _refusal(container, query, kept)
     if not problem:
         problem = _admit(container, request.source_ip, query.pool, upstream)
     if problem:
@@ -171,8 +203,7 @@ def _serve(container: Container, request: Request, upstream: Upstream) -> Served
         if detail:
             lines.append(Line(upstream.now_ms, f"{stamp} [{_pid(request)}] DETAIL:  {detail}", "stderr"))
         return Served(reply=Reply(body=f"FATAL:  {problem}", latency_ms=4), log=tuple(lines), cpu_ms=1)
-    directory = data_directory(container)
-    told = _postgres_data.run(query.statement, upstream.stored(directory))
+    told = _postgres_data.run(query.statement, kept)
     if told is not None and told.rows is not None:
         upstream.store(directory, told.rows)
     return Served(reply=Reply(body=told.text if told else "ok", latency_ms=2), cpu_ms=1, memory_bytes=1 << 20)
@@ -200,7 +231,10 @@ def _begun(container: Container, launch: Launch, upstream: Upstream) -> Launch:
     if kept:
         told: tuple[str, ...] = ("", _INITIALISED, "")
     else:
-        upstream.store(directory, {"PG_VERSION": version.partition(".")[0]})
+        env = container.env
+        owner = _postgres_data.role(env.get("POSTGRES_USER") or "postgres")
+        files = {"PG_VERSION": version.partition(".")[0], owner: env.get("POSTGRES_PASSWORD", "")}
+        upstream.store(directory, files)
         told = (*_INIT, "", "PostgreSQL init process complete; ready for start up.", "")
     at_ms = launch.log[0].at_ms
     return replace(launch, log=(*(Line(at_ms, text) for text in told), *launch.log))
@@ -257,10 +291,11 @@ def _pid(request: Request) -> int:
     return 40 + sum(map(ord, request.source_ip)) % 900
 
 
-def _refusal(container: Container, query: _postgres_wire.Query) -> tuple[str, str]:
+def _refusal(container: Container, query: _postgres_wire.Query, kept: Mapping[str, str]) -> tuple[str, str]:
     """Return why a client may not log in, and the detail that only the log has; "" when it may.
 
-    Source: tests/golden/programs/postgres (postgres.auth.fail).
+    Source: tests/golden/programs/postgres (postgres.auth.fail); https://hub.docker.com/_/postgres (the variables have an
+    effect only when the container starts with an empty data directory).
     """
     env = container.env
     user = env.get("POSTGRES_USER") or "postgres"
@@ -271,7 +306,8 @@ def _refusal(container: Container, query: _postgres_wire.Query) -> tuple[str, st
         return (
             f'password authentication failed for user "{query.user}"', f'Role "{query.user}" does not exist.',
         )  # fmt: skip
-    if not is_trusting and query.password != env.get("POSTGRES_PASSWORD"):
+    password = kept.get(_postgres_data.role(user), env.get("POSTGRES_PASSWORD"))
+    if not is_trusting and query.password != password:
         matched = 'Connection matched pg_hba.conf line 3: "host all all all scram-sha-256"'
         return f'password authentication failed for user "{query.user}"', matched
     if query.database not in (env.get("POSTGRES_DB") or user, "postgres", "template1"):
@@ -294,7 +330,7 @@ def _admit(container: Container, address: str, pool: int, upstream: Upstream) ->
         if not name.startswith(_PEER) or (name != key and upstream.has_peer(name.removeprefix(_PEER)))
     }  # fmt: skip
     open_now = sum(int(value) for name, value in kept.items() if name.startswith(_PEER))
-    most = _setting(final_argv(container, "postgres"), "max_connections", _CONNECTIONS_MAX)
+    most = _setting(final_argv(container, "postgres"), _COUNT, _CONNECTIONS_MAX)
     if open_now + int(size) > most:
         return "sorry, too many clients already"
     upstream.remember({**kept, key: size})

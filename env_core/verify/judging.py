@@ -15,7 +15,8 @@ from env_core.verify.verdict import TOO_BUSY
 from env_core.verify.view import View
 from env_core.world import Interrupted
 
-SETTLE_QUIET_MS = 5_000
+SETTLE_QUIET_MS = 16_000
+"""Longer than the slowest look that a controller takes again by itself: 15 s, the volume binder's."""
 SETTLE_TIMEOUT_MS = 120_000
 STARTS_MS = 300_000
 """How long processes that take their time to start or stop, one after the other, are waited for."""

@@ -28,8 +28,9 @@ def changed(container):
         ({"lifecycle": {"preStop": {"sleep": {"seconds": 3}}}}, True),
         ({"lifecycle": None, "env": [{"name": "SHUTDOWN_DELAY_MS", "value": "3000"}]}, True),
         ({"lifecycle": None}, False),
+        ({"lifecycle": {"preStop": {"sleep": None, "exec": {"command": ["sleep", "5"]}}}}, False),
     ],
-    ids=["a hook that waits", "a program that waits", "at once"],
+    ids=["a hook that waits", "a program that waits", "at once", "a hook that the image cannot run"],
 )
 def test_a_roll_out_is_noticed_where_pods_stop_before_the_proxies_know(container, is_served):
     owner = Owner(PLACE.resource, PLACE.namespace, PLACE.name)

@@ -110,6 +110,24 @@ def test_a_paused_source_lets_changes_stand_for_as_long(world, pause):
     assert replicas(cluster, workload) == workload.replicas
 
 
+def test_the_agent_does_what_its_account_may_and_says_what_it_may_not(world):
+    cluster = world.cluster.fork()
+    workload = world.managed["bulletin-0"]
+    platform, _ = source_of(workload)
+    rules = [{"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list", "watch"]}]
+    cluster.client().patch(
+        "roles.rbac.authorization.k8s.io", workload.namespace, "config-sync", {"rules": rules}
+    )
+    scaled(cluster, workload, 5)
+    cluster.advance(130_000)
+    assert replicas(cluster, workload) == 5
+    failed = [event for event in cluster.store.list("events", platform) if event["reason"] == "SyncFailed"]
+    user = f"system:serviceaccount:{platform}:config-sync"
+    why = f'User "{user}" cannot patch resource "deployments" in API group "apps" in the namespace "{workload.namespace}"'
+    assert failed
+    assert all(why in event["message"] for event in failed)
+
+
 def test_a_source_that_is_no_yaml_applies_nothing(world):
     cluster = world.cluster.fork()
     workload = world.managed["bulletin-0"]

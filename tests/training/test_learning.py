@@ -11,35 +11,39 @@ pytest.importorskip("trl", reason="the trainer's environment is not installed: m
 os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
 
 import torch
+from peft.helpers import rescale_adapter_scale
 
 from kubedrill.models import KubeObservation
 from training import data, dpo, grpo, models, rollouts, sft
 from training.credit import turn_advantages, turn_index
 from training.curriculum import Progress, _cut, _paste
 from training.dialect import CALLS, TOOLS, call_of, json_call, result_of
-from training.evaluate import settings_for, tally, wilson, z_of
+from training.evaluate import settings_for, tally
 from training.plan import PlanError, load
 from training.replicas import Replicas
 from training.rollouts import EpisodeRequest, Turn
+from training.scaling import scaled
 from training.surface import CASES, SUITE
 
 CONFIGS = Path(models.__file__).parent / "configs"
 SMALL = [
-    "data.demonstrations=24",
+    "data.demonstrations=48",
     "data.incidents=8",
     "data.preferences=8",
     "model.layers=1",
-    "model.hidden=32",
-    "sft.arguments.max_steps=4",
+    "model.hidden=64",
+    "sft.arguments.max_steps=80",
+    "sft.arguments.warmup_steps=5",
+    "sft.arguments.learning_rate=4e-3",
     "sft.arguments.per_device_train_batch_size=8",
     "grpo.prompts=8",
     "grpo.arguments.max_steps=4",
     "grpo.arguments.per_device_train_batch_size=8",
     "grpo.arguments.num_generations=4",
     "grpo.arguments.num_iterations=1",
-    "environment.turns_max=2",
-    "environment.turn_tokens_max=6",
+    "environment.turns_max=5",
 ]
+"""Just enough imitation for episodes to differ in what they earn."""
 
 
 @pytest.fixture(scope="module")
@@ -282,7 +286,16 @@ def test_the_options_run_together_with_lora(imitating, replicas, tmp_path):
     assert (folder / "adapter_model.safetensors").is_file()
     history = json.loads((folder / "log.json").read_text())["history"]
     assert {"kl", "frac_rows_alive", "frac_groups_replayed", "episode/success"} <= history[0].keys()
-    assert models.trained(chosen, folder) is not None
+    full, half = (models.trained(chosen, place) for place in (folder, scaled(folder, tmp_path / "half", 0.5)))
+    bare = models.saved_model(chosen, imitating)
+    ids = torch.tensor([[5, 6, 7, 8]])
+    with torch.no_grad():
+        unscaled, of_half, of_full = (model(ids).logits for model in (bare, half, full))
+    assert not torch.equal(unscaled, of_full)
+    with torch.no_grad(), rescale_adapter_scale(full, 0.5):
+        assert torch.equal(full(ids).logits, of_half)
+    with pytest.raises(PlanError, match="there already"):
+        scaled(folder, tmp_path / "half", 0.5)
 
 
 def test_preferences_make_the_repair_likelier(plan, imitating, tmp_path):
@@ -336,11 +349,3 @@ def test_unscorable_episodes_do_not_count():
     found = tally(incidents, results)
     assert (found.successes, found.n, found.unscorable, found.calls_solved_min) == (1, 2, 1, 3)
     assert found.by_task == {"easy": (1, 2)}
-
-
-def test_intervals_and_z():
-    low, high = wilson(50, 100)
-    assert low == pytest.approx(0.4038, abs=1e-4)
-    assert high == pytest.approx(0.5962, abs=1e-4)
-    assert z_of((50, 100), (80, 100)) == pytest.approx(4.448, abs=1e-3)
-    assert z_of((10, 10), (10, 10)) == 0.0

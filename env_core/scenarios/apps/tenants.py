@@ -213,6 +213,7 @@ class _Platform:
                     host=self.host(tenant),
                     path="/bulletin",
                     contains='"service":"bulletin"',
+                    through=(f"bulletin-{index}",),
                 )
             )
         return tuple(found)

@@ -82,6 +82,7 @@ class Incident:
         """
         allowed = self.variant.fault.allowed(self.case)
         harmed = harm(cluster, ON_CALL.name, self.baseline, allowed)
+        harmed += self.variant.fault.harms(self.case, cluster)
         if not self.variant.fault.is_control:
             return judged(cluster, self.examination(cluster), harm=harmed)
         harmed += needless(cluster, ON_CALL.name, self.untouched)
@@ -191,7 +192,7 @@ def _rank(seed: int, name: str) -> bytes:
 
 def drawn(variant: Variant, world: Base, role: str, seed: int) -> Case:
     """Return the case of a fault at a place, its parameters drawn from the seed."""
-    place = world.workloads[role]
+    place = {**world.managed, **world.workloads}[role]
     params = variant.fault.params(Streams(seed).stream("fault", "params"), world, place)
     return Case(base=world, place=place, params=params, seed=seed)
 
