@@ -14,7 +14,6 @@ from env_core.faults._words import container_of, deployments, owner_of
 from env_core.scenarios._app import CREDENTIAL, UPSTREAM, Base, Need, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
-from env_core.sim.timefmt import rfc3339
 from env_core.verify.checks import Check
 from env_core.verify.view import View
 from env_core.world import Object
@@ -98,29 +97,12 @@ def write_key(cluster: Cluster, case: Case, value: str | None) -> None:
     cluster.client(COLLEAGUE).patch(CONFIG, case.namespace, need.name, {"data": {need.key: value}})
 
 
-def restart(cluster: Cluster, case: Case) -> None:
-    """Roll the workload, as a colleague does with `kubectl rollout restart`."""
-    stamp = {"kubectl.kubernetes.io/restartedAt": rfc3339(cluster.now_ms)}
-    patch = {"spec": {"template": {"metadata": {"annotations": stamp}}}}
-    cluster.client(COLLEAGUE).patch(case.place.resource, case.namespace, case.name, patch)
-
-
 def pass_time(cluster: Cluster, case: Case) -> None:
     """Let the time pass until somebody is paged."""
     cluster.advance(int(case.params["wait_s"]) * 1_000)
 
 
 # Command lines
-
-
-def restarted(case: Case) -> str:
-    """Return the command line that rolls the workload."""
-    return f"kubectl -n {case.namespace} rollout restart deployment/{case.name}"
-
-
-def undone(case: Case) -> str:
-    """Return the command line that goes back to the revision before."""
-    return f"kubectl -n {case.namespace} rollout undo deployment/{case.name}"
 
 
 def recreated(case: Case) -> str:

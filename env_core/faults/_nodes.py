@@ -13,8 +13,6 @@ from env_core.faults._words import owner_of
 from env_core.objects.conditions import is_pod_ready, status_of
 from env_core.objects.quantity import to_milli
 from env_core.scenarios._app import Base, Workload
-from env_core.scenarios.platform import DELIVERY
-from env_core.sim.timefmt import rfc3339
 from env_core.verify.checks import Check
 from env_core.verify.scope import Allowed
 from env_core.verify.view import View
@@ -98,13 +96,6 @@ def millis_of(spec: Object) -> int:
 def patch_node(cluster: Cluster, who: Identity, name: str, spec: Mapping[str, object]) -> None:
     """Change fields of a node's spec, as kubectl does."""
     cluster.client(who).patch(NODES, "", name, {"spec": dict(spec)})
-
-
-def restart(cluster: Cluster, place: Workload) -> None:
-    """Let the pipeline make a workload's pods anew, as `kubectl rollout restart` does."""
-    stamp = {"kubectl.kubernetes.io/restartedAt": rfc3339(cluster.now_ms)}
-    patch = {"spec": {"template": {"metadata": {"annotations": stamp}}}}
-    cluster.client(DELIVERY).patch(place.resource, place.namespace, place.name, patch)
 
 
 def allow_node(name: str, path: str) -> Allowed:

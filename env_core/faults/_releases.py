@@ -8,11 +8,10 @@ from typing import Any, Final
 from env_core.apiserver.request import STRATEGIC_PATCH
 from env_core.cluster import Cluster
 from env_core.faults._model import Case
-from env_core.faults._words import container_of
+from env_core.faults._words import container_of, restart, undone
 from env_core.objects.quantity import to_bytes
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
-from env_core.sim.timefmt import rfc3339
 from env_core.verify.checks import Check
 from env_core.verify.checks.entries import why_not_served
 from env_core.verify.load import under_traffic
@@ -99,14 +98,7 @@ def undo_to_healthy(case: Case) -> str:
     owner = case.base.cluster.store.get(case.place.resource, case.namespace, case.name)
     assert owner is not None
     revision = owner["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
-    return f"{undo(case)} --to-revision={revision}"
-
-
-def restart(case: Case, cluster: Cluster) -> None:
-    """Let a colleague roll the workload out as it is."""
-    stamp = {"kubectl.kubernetes.io/restartedAt": rfc3339(cluster.now_ms)}
-    patch = {"spec": {"template": {"metadata": {"annotations": stamp}}}}
-    cluster.client(COLLEAGUE).patch(case.place.resource, case.namespace, case.name, patch)
+    return f"{undone(case)} --to-revision={revision}"
 
 
 def tidy_up(case: Case, cluster: Cluster, fields: Mapping[str, Any]) -> None:
@@ -123,7 +115,7 @@ def tidy_up(case: Case, cluster: Cluster, fields: Mapping[str, Any]) -> None:
     colleague = cluster.client(COLLEAGUE)
     colleague.patch(place.resource, place.namespace, place.name, change, STRATEGIC_PATCH)
     cluster.advance(wait_ms)
-    restart(case, cluster)
+    restart(cluster, case.place)
     users_come(case, cluster, _ROUNDS)
     cluster.advance(wait_ms)
 
@@ -161,8 +153,3 @@ def set_image(case: Case, tag: str) -> str:
     """Return the command line that puts a release of the workload's image in its place."""
     image = image_of(case.place, tag)
     return f"kubectl -n {case.namespace} set image deployment/{case.name} {case.place.container}={image}"
-
-
-def undo(case: Case) -> str:
-    """Return the command line that takes the last roll-out of the workload back."""
-    return f"kubectl -n {case.namespace} rollout undo deployment/{case.name}"

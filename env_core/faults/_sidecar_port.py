@@ -7,10 +7,10 @@ import re
 from typing import Final
 
 from env_core.cluster import Cluster
-from env_core.faults._config import CONFIG, deleted, pass_time, restart, restarted, stopped, undone, waits
+from env_core.faults._config import CONFIG, deleted, pass_time, stopped, waits
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Fault, Params, Script, Sign
-from env_core.faults._words import container_of, rolled_out
+from env_core.faults._words import container_of, restart, restarted, rolled_out, undone
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -66,7 +66,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
     name = _map_of(case, case.place.container)
     cluster.client(COLLEAGUE).patch(CONFIG, case.namespace, name, {"data": {_SCRIPT_KEY: text}})
     cluster.advance(30_000)
-    restart(cluster, case)
+    restart(cluster, case.place)
     pass_time(cluster, case)
 
 

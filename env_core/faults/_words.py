@@ -9,7 +9,8 @@ from env_core.apiserver.request import STRATEGIC_PATCH, Identity
 from env_core.cluster import Cluster
 from env_core.faults._model import Case
 from env_core.scenarios._app import Base, Workload
-from env_core.scenarios.platform import DELIVERY
+from env_core.scenarios.platform import COLLEAGUE, DELIVERY
+from env_core.sim.timefmt import rfc3339
 from env_core.verify.checks import Check
 from env_core.verify.view import View
 from env_core.world import Object
@@ -54,6 +55,26 @@ def patch_container(
     patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
     client = cluster.client(who)
     client.patch(place.resource, place.namespace, place.name, patch, STRATEGIC_PATCH)
+
+
+def restart(cluster: Cluster, place: Workload) -> None:
+    """Roll the workload, as a colleague does with `kubectl rollout restart`."""
+    stamp = {"kubectl.kubernetes.io/restartedAt": rfc3339(cluster.now_ms)}
+    patch = {"spec": {"template": {"metadata": {"annotations": stamp}}}}
+    cluster.client(COLLEAGUE).patch(place.resource, place.namespace, place.name, patch)
+
+
+# Command lines
+
+
+def restarted(case: Case) -> str:
+    """Return the command line that rolls the workload."""
+    return f"kubectl -n {case.namespace} rollout restart deployment/{case.name}"
+
+
+def undone(case: Case) -> str:
+    """Return the command line that goes back to the revision before."""
+    return f"kubectl -n {case.namespace} rollout undo deployment/{case.name}"
 
 
 # Reading

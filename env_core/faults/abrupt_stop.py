@@ -12,7 +12,7 @@ from typing import Any, Final
 from env_core.faults import _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, container_of, owner_of, rolled_out
+from env_core.faults._words import behind_services, container_of, owner_of, rolled_out, undone
 from env_core.programs._service_model import GO
 from env_core.programs.service import product_of
 from env_core.scenarios._app import Base, Workload
@@ -131,7 +131,7 @@ _NO_DRAIN = Fault(
                 f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
             )
         ),
-        Decoy(script=lambda case: (_releases.undo(case),)),
+        Decoy(script=lambda case: (undone(case),)),
     ),
     diagnosis=lambda case: Diagnosis(
         kind="Deployment",

@@ -8,7 +8,7 @@ from env_core.cluster import Cluster
 from env_core.faults import _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, rolled_out, runs_image
+from env_core.faults._words import behind_services, restart, rolled_out, runs_image, undone
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks.entries import some_fail
@@ -38,7 +38,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
 def _inject_and_restart(case: Case, cluster: Cluster) -> None:
     """A colleague has tried a restart: the last revision but one is the bad release, too."""
     _inject(case, cluster)
-    _releases.restart(case, cluster)
+    restart(cluster, case.place)
     cluster.advance(int(case.params["wait_s"]) * 1_000)
     _releases.users_come(case, cluster, _ROUNDS)
 
@@ -85,7 +85,7 @@ _SINCE_RELEASE = Fault(
     ),
     allowed=lambda case: (case.allow(case.container("image")),),
     repairs=(
-        lambda case: (_releases.undo(case),),
+        lambda case: (undone(case),),
         lambda case: (_releases.set_image(case, _releases.patched(case.params["tag"])),),
         lambda case: (_releases.set_image(case, case.place.tag),),
     ),
@@ -112,7 +112,7 @@ FAMILY = Family(
                 lambda case: (_releases.set_image(case, _releases.patched(case.params["tag"])),),
                 lambda case: (_releases.set_image(case, case.place.tag),),
             ),
-            decoys=(Decoy(script=lambda case: (_releases.undo(case),)), *_DECOYS),
+            decoys=(Decoy(script=lambda case: (undone(case),)), *_DECOYS),
         ),
     ),
 )

@@ -18,12 +18,9 @@ from env_core.faults._config import (
     pass_time,
     pods_crash,
     recreated,
-    restart,
-    restarted,
     starts_as_intended,
     stopped,
     takers,
-    undone,
     variable_set,
     waits,
     with_asked_addresses,
@@ -31,7 +28,7 @@ from env_core.faults._config import (
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import rolled_out
+from env_core.faults._words import restart, restarted, rolled_out, undone
 from env_core.scenarios._app import SETTING, Base, Need, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks.entries import some_fail
@@ -74,7 +71,7 @@ def _params_of_timeout(stream: Stream, _base: Base, _place: Workload) -> Params:
 def _inject(case: Case, cluster: Cluster) -> None:
     write_key(cluster, case, case.params["value"])
     cluster.advance(20_000)
-    restart(cluster, case)
+    restart(cluster, case.place)
     pass_time(cluster, case)
 
 

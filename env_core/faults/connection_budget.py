@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import container_of, deployments, rolled_out
+from env_core.faults._words import container_of, deployments, restarted, rolled_out
 from env_core.scenarios._app import UPSTREAM, Base, Need, Workload
 from env_core.scenarios.platform import DELIVERY
 from env_core.sim.rng import Stream
@@ -225,10 +225,6 @@ def _set_pool(case: Case, size: int | str) -> str:
     return f"kubectl -n {case.namespace} patch configmap {need.name} -p '{body}'"
 
 
-def _restart(case: Case) -> str:
-    return f"kubectl -n {case.namespace} rollout restart deployment/{case.name}"
-
-
 def _good(case: Case) -> int:
     need = _need(case.place, _POOL)
     assert need is not None
@@ -288,13 +284,13 @@ def _diagnosis(case: Case) -> Diagnosis:
 
 
 _REPAIRS: Final = (
-    lambda case: (_set_pool(case, _good(case)), _restart(case)),
+    lambda case: (_set_pool(case, _good(case)), restarted(case)),
     lambda case: (
         f"kubectl -n {case.namespace} set env deployment/{case.name} {_POOL}={max(_good(case) - 1, 2)}",
     ),
 )
 _DECOYS: Final = (
-    Decoy(script=lambda case: (_restart(case),)),
+    Decoy(script=lambda case: (restarted(case),)),
     Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",)),
     Decoy(script=lambda case: (_more_connections(case),)),
     Decoy(
@@ -302,7 +298,7 @@ _DECOYS: Final = (
             f"kubectl -n {_database_of(case).namespace} rollout restart statefulset/{_database_of(case).name}",
         )
     ),
-    Decoy(script=lambda case: (_set_pool(case, 1), _restart(case))),
+    Decoy(script=lambda case: (_set_pool(case, 1), restarted(case))),
     Decoy(script=lambda case: (f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=1",)),
 )
 

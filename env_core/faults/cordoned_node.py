@@ -15,11 +15,10 @@ from env_core.faults._nodes import (
     millis_of,
     patch_node,
     pod_patch,
-    restart,
     unbound_deployments,
     uncordoned_while_lossy,
 )
-from env_core.faults._words import pods_pend, rolled_out
+from env_core.faults._words import pods_pend, restart, rolled_out
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream

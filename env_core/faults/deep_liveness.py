@@ -8,10 +8,10 @@ from typing import Final
 
 from env_core.apiserver.request import Options
 from env_core.cluster import Cluster
-from env_core.faults import _probes, _releases
+from env_core.faults import _probes
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import deployments, patch_container, rolled_out
+from env_core.faults._words import deployments, patch_container, restart, restarted, rolled_out, undone
 from env_core.programs._service_starting import is_on
 from env_core.scenarios._app import UPSTREAM, Base, Need, Workload
 from env_core.scenarios.platform import COLLEAGUE
@@ -91,7 +91,7 @@ def _suffer(case: Case, cluster: Cluster) -> None:
 def _inject_setting(case: Case, cluster: Cluster) -> None:
     data = {"data": {_LIVENESS: "true"}}
     cluster.client(COLLEAGUE).patch("configmaps", case.namespace, _map_of(case), data)
-    _releases.restart(case, cluster)
+    restart(cluster, case.place)
     _suffer(case, cluster)
 
 
@@ -118,10 +118,6 @@ def _patch_map(case: Case, value: str | None) -> str:
     return f"kubectl -n {case.namespace} patch configmap {_map_of(case)} --type=merge -p '{body}'"
 
 
-def _restart(case: Case) -> str:
-    return f"kubectl -n {case.namespace} rollout restart deployment/{case.name}"
-
-
 def _restart_store(case: Case) -> str:
     store = _store_of(case)
     kind = store.resource.partition(".")[0].removesuffix("s")
@@ -141,11 +137,11 @@ def _set_env(case: Case) -> str:
 
 
 def _fixed(case: Case) -> Script:
-    return (_patch_map(case, "false"), _restart(case))
+    return (_patch_map(case, "false"), restarted(case))
 
 
 _DECOYS = (
-    Decoy(script=lambda case: (_restart(case),)),
+    Decoy(script=lambda case: (restarted(case),)),
     Decoy(script=lambda case: (_restart_store(case),)),
     Decoy(script=lambda case: (_scaled(case, case.place.replicas + 2),)),
     Decoy(script=lambda case: (_probes.patch_probes(case, {_probes.LIVENESS: None}),)),
@@ -187,7 +183,7 @@ _DEEP_SETTING = Fault(
     repairs=(
         _fixed,
         lambda case: (_set_env(case),),
-        lambda case: (_patch_map(case, None), _restart(case)),
+        lambda case: (_patch_map(case, None), restarted(case)),
     ),
     decoys=(
         # Who has been started keeps what he has read.
@@ -223,7 +219,7 @@ FAMILY = Family(
             allowed=lambda case: (case.allow(case.container(_probes.LIVENESS)),),
             repairs=(
                 lambda case: (_right_path(case),),
-                lambda case: (_releases.undo(case),),
+                lambda case: (undone(case),),
             ),
             decoys=(*_DECOYS, Decoy(script=lambda case: (_right_path(case), _scaled(case, 0)))),
             diagnosis=lambda case: Diagnosis(

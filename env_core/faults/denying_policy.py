@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 from env_core.apiserver.request import Identity
 from env_core.cluster import Cluster
-from env_core.faults._config import deleted, pass_time, restart, restarted, stopped, undone, waits
+from env_core.faults._config import deleted, pass_time, stopped, waits
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import deployments, owner_of, rolled_out
+from env_core.faults._words import deployments, owner_of, restart, restarted, rolled_out, undone
 from env_core.objects.quantity import to_bytes
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
@@ -87,7 +87,7 @@ def _inject(rule: Rule, case: Case, cluster: Cluster) -> None:
     for resource, manifest in _objects(rule, case):
         platform.create(resource, "", manifest)
     cluster.advance(int(case.params["wait_s"]) * 1_500)
-    restart(cluster, case)
+    restart(cluster, case.place)
     pass_time(cluster, case)
 
 

@@ -8,7 +8,7 @@ from env_core.cluster import Cluster
 from env_core.faults import _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import container_of, deployments, rolled_out, runs_image
+from env_core.faults._words import container_of, deployments, rolled_out, runs_image, undone
 from env_core.objects.quantity import to_bytes
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
@@ -101,7 +101,7 @@ FAMILY = Family(
             trials=lambda case: (passes(1_200 * _releases.leak_horizon_s(case.base, case.place)),),
             allowed=lambda case: (case.allow(case.container("image")),),
             repairs=(
-                lambda case: (_releases.undo(case),),
+                lambda case: (undone(case),),
                 lambda case: (_releases.set_image(case, _releases.patched(case.params["tag"])),),
             ),
             decoys=(

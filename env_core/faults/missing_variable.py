@@ -16,12 +16,9 @@ from env_core.faults._config import (
     pass_time,
     pods_crash,
     recreated,
-    restart,
-    restarted,
     starts_as_intended,
     stopped,
     takers,
-    undone,
     variable_referred,
     variable_set,
     waits,
@@ -29,7 +26,7 @@ from env_core.faults._config import (
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Family, Fault, Params, Sign
-from env_core.faults._words import patch_container, rolled_out
+from env_core.faults._words import patch_container, restart, restarted, rolled_out, undone
 from env_core.scenarios._app import Base, Need, Workload
 from env_core.sim.rng import Stream
 
@@ -61,7 +58,7 @@ def _drop_reference(case: Case, cluster: Cluster) -> None:
 def _drop_key(case: Case, cluster: Cluster) -> None:
     write_key(cluster, case, None)
     cluster.advance(int(case.params["wait_s"]) * 500)
-    restart(cluster, case)
+    restart(cluster, case.place)
     pass_time(cluster, case)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from env_core.faults import _probes, _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, rolled_out
+from env_core.faults._words import behind_services, rolled_out, undone
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 
@@ -88,7 +88,7 @@ FAMILY = Family(
                 ),
                 # It asks, and believes no answer for minutes.
                 Decoy(script=lambda case: (_asking(case, periodSeconds=60),)),
-                Decoy(script=lambda case: (_releases.undo(case),)),
+                Decoy(script=lambda case: (undone(case),)),
                 Decoy(script=_with_scale),
             ),
             diagnosis=lambda case: Diagnosis(

@@ -19,7 +19,6 @@ from env_core.faults._config import (
     logged,
     need_of,
     pass_time,
-    restarted,
     secret_value,
     stopped,
     store_named,
@@ -30,7 +29,7 @@ from env_core.faults._config import (
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import rolled_out
+from env_core.faults._words import restarted, rolled_out
 from env_core.programs import Request, _postgres_wire
 from env_core.programs._service_model import password_file_of
 from env_core.programs._service_starting import password

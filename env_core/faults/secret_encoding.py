@@ -17,20 +17,17 @@ from env_core.faults._config import (
     need_of,
     pass_time,
     recreated,
-    restart,
-    restarted,
     some_unready,
     starts_as_intended,
     stopped,
     store_named,
     takers,
-    undone,
     variable_set,
     waits,
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import rolled_out
+from env_core.faults._words import restart, restarted, rolled_out, undone
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -57,7 +54,7 @@ def _inject(kind: str, case: Case, cluster: Cluster) -> None:
     patch = {"data": {need.key: _mistake(case, kind)}}
     cluster.client(COLLEAGUE).patch(SECRET, case.namespace, need.name, patch)
     cluster.advance(30_000)
-    restart(cluster, case)
+    restart(cluster, case.place)
     pass_time(cluster, case)
 
 

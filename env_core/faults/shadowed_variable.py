@@ -13,10 +13,8 @@ from env_core.faults._config import (
     mistaken,
     need_of,
     pass_time,
-    restarted,
     starts_as_intended,
     stopped,
-    undone,
     variable_referred,
     variable_set,
     variable_unset,
@@ -25,7 +23,7 @@ from env_core.faults._config import (
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import owner_of, rolled_out
+from env_core.faults._words import owner_of, restarted, rolled_out, undone
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream

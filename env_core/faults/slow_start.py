@@ -10,7 +10,7 @@ from env_core.cluster import Cluster
 from env_core.faults import _probes, _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import container_of, deployments, rolled_out, runs_image
+from env_core.faults._words import container_of, deployments, rolled_out, runs_image, undone
 from env_core.programs._service_model import JAVA, MIGRATE, MIGRATE_VARIABLE
 from env_core.programs._service_starting import command, is_on
 from env_core.programs.service import product_of
@@ -209,7 +209,7 @@ _SLOW_RELEASE = Fault(
         ),
     ),
     decoys=(
-        Decoy(script=lambda case: (_releases.undo(case),)),
+        Decoy(script=lambda case: (undone(case),)),
         Decoy(script=lambda case: (_releases.set_image(case, case.place.tag),)),
         Decoy(
             script=lambda case: (
@@ -245,7 +245,7 @@ FAMILY = Family(
             places=_all_slow,
             inject=_inject_lost,
             repairs=(
-                lambda case: (_releases.undo(case),),
+                lambda case: (undone(case),),
                 lambda case: (_migrate_first(case),),
                 lambda case: (_probes.patch_probes(case, {_probes.STARTUP: _startup(case)}),),
             ),

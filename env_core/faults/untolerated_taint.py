@@ -13,12 +13,11 @@ from env_core.faults._nodes import (
     nodes_take_pods,
     patch_node,
     pod_patch,
-    restart,
     stays_dedicated,
     taint_arguments,
     unbound_deployments,
 )
-from env_core.faults._words import pods_pend, rolled_out
+from env_core.faults._words import pods_pend, restart, rolled_out
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
@@ -175,7 +174,11 @@ FAMILY = Family(
                 _RESTART,
             ),
             diagnosis=lambda case: Diagnosis(
-                kind="Node", namespace="", name=_nodes(case)[0], mechanism=Mechanism.SCHEDULING
+                kind="Node",
+                namespace="",
+                name=_nodes(case)[0],
+                mechanism=Mechanism.SCHEDULING,
+                alike=_nodes(case)[1:],
             ),
         ),
         Fault(

@@ -28,8 +28,8 @@ def _obeyed(case: Case, params: Params) -> tuple[Decoy, ...]:
     other = case.base.workloads[params["role"]]
     target = f"kubectl -n {other.namespace}"
     limits = f"{target} set resources deployment/{other.name} --limits=memory=1Gi"
-    more = f"{target} scale deployment/{other.name} --replicas={other.replicas + 2}"
-    return (Decoy(script=lambda _case: (limits,)), Decoy(script=lambda _case: (more,)))
+    setting = f"{target} set env deployment/{other.name} GC_AGGRESSIVE=1"
+    return (Decoy(script=lambda _case: (limits,)), Decoy(script=lambda _case: (setting,)))
 
 
 MODIFIER = Modifier(
