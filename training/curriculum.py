@@ -95,7 +95,9 @@ class EpisodeTrainer(GRPOTrainer):
         found = gather_object([(_task(row), row.get("episode_score")) for row in inputs])
         for start in range(0, len(found), self.num_generations):
             group = found[start : start + self.num_generations]
-            self.progress.add(group[0][0], sum(score == 1.0 for _, score in group) / len(group))
+            share = sum(score == 1.0 for _, score in group) / len(group)
+            self.progress.add(group[0][0], share)
+            self._metrics["train"][f"success/{group[0][0]}"].append(share)
         if self.options.credit == "turn":
             rewards = [None if row["episode_reward"] is None else row["episode_rewards"] for row in inputs]
             out["advantages"] = turn_advantages(

@@ -69,7 +69,7 @@ CASES: Final = (
     Case("configmap-fixed-but-pods-stale", "running", 0),
     Case("bad-rollout-wrong-redis-host", "configured", 0),
     Case("deployment-scaled-to-zero", "replicas", 0),
-    Case("bridge-crashloop-bad-command", "program", 1),
+    Case("bridge-crashloop-bad-command", "program", 0),
     Case("service-selector-mismatch", "selector", 2),
     Case("networkpolicy-blocks-nginx-to-redis", "policies", 0),
     Case("cpu-limits-too-low", "cpu", 0),
