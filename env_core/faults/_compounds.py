@@ -115,6 +115,10 @@ def _both(
         diagnosis=lambda case: (*first.causes(_first(case)), *second.causes(_second(case))),
         sign=first.sign,
         trials=lambda case: (*first.trials(_first(case)), *second.trials(_second(case))),
+        harms=lambda case, cluster: [
+            *first.harms(_first(case), cluster),
+            *second.harms(_second(case), cluster),
+        ],
         level=level,
         halves=(first, second),
     )

@@ -108,6 +108,8 @@ class Diagnosis:
     namespace: str
     name: str
     mechanism: Mechanism
+    alike: tuple[str, ...] = ()
+    """Names of other objects of which the same is true: naming one of them is as right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

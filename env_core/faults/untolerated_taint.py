@@ -174,7 +174,11 @@ FAMILY = Family(
                 _RESTART,
             ),
             diagnosis=lambda case: Diagnosis(
-                kind="Node", namespace="", name=_nodes(case)[0], mechanism=Mechanism.SCHEDULING
+                kind="Node",
+                namespace="",
+                name=_nodes(case)[0],
+                mechanism=Mechanism.SCHEDULING,
+                alike=_nodes(case)[1:],
             ),
         ),
         Fault(

@@ -209,6 +209,9 @@ class Editor:
             if found is None:
                 break
             count += 1
+            self.process.work.done += 1
+            if not count & 1023 and self.process.work.is_spent:
+                raise RegexProblem("stopped: the script runs too long")
             if count >= command.occurrence and not (
                 found.end() == found.start() == position and changed and position
             ):

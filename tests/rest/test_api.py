@@ -280,6 +280,21 @@ class TestGoingOn:
         assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
         assert watch.is_over
 
+    @pytest.mark.parametrize("version", ["-5", "abc"])
+    def test_refuses_a_watch_from_what_is_no_version_as_recorded(self, world, version):
+        # 500 is the real server's answer: tests/golden/l2/facts/errors, id list-watch-bad.
+        answer = ask(world, "GET", f"{PODS}?watch=1&resourceVersion={version}")
+        assert answer.code == 500
+        problem = f'strconv.ParseUint: parsing "{version}": invalid syntax'
+        assert json.loads(answer.body) == {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": f'resourceVersion: Invalid value: "{version}": {problem}',
+            "code": 500,
+        }
+
     def test_follows_a_log_until_its_container_goes(self, world):
         name = next(
             item["metadata"]["name"]

@@ -39,6 +39,8 @@ def _played(*lines: str) -> tuple[Episode, list[dict[str, object]], list[int]]:
         r"for i in $(seq 900); do head -c 4000 /dev/urandom; printf '%03500d\n' 1 | grep -c '0.*0.*1x'; done",
         "for i in $(seq 900); do kubectl -n tron exec deploy/redis -- sh -c 'seq 50000 | sort | wc'; done",
         MANY_MAPS,
+        'awk \'BEGIN{s="x"; for(i=0;i<19;i++)s=s s; for(i=0;i<2000;i++)gsub(/x/,"x",s)}\'; awk 1 < x',
+        "awk 'BEGIN{s=\"x\"; for(i=0;i<19;i++)s=s s; print s}' > l; sed \"$(yes 's/x/x/g' | head -n 900)\" l > m; awk 1 < x",
     ],
 )
 def test_a_line_that_does_too_much_is_stopped_and_the_episode_goes_on(line):
@@ -98,6 +100,25 @@ def test_what_a_search_may_cost_is_told_from_the_text(pattern, text, is_refused)
             expression.search(text)
     else:
         expression.search(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (
+            "kubectl get pods -A -o go-template='{{range 999}}{{range 999}}{{range 999}}{{end}}{{end}}{{end}}'",
+            "template is too complex",
+        ),
+        (
+            "seq 4000 | awk '{print $1%7}' > a; seq 4000 | awk '{print $1%11}' > b; diff a b",
+            "diff: files with too many equal lines are not compared",
+        ),
+    ],
+)
+def test_one_command_takes_no_more_than_a_line_may(line, text):
+    _, seen, done = _played(line)
+    assert text in str(seen[0]["output"])
+    assert done[0] < 2 * LINE_MAX + SETTLING_MAX
 
 
 def test_jq_reads_many_values_in_a_row():

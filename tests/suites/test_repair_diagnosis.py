@@ -26,6 +26,14 @@ def test_one_cause_can_be_spelt_out():
     }  # fmt: skip
 
 
+def test_any_of_those_that_are_alike_is_right():
+    taint = Diagnosis(
+        kind="Node", namespace="", name="node-a", mechanism=Mechanism.SCHEDULING, alike=("node-b",)
+    )
+    assert read("submit --cause=Node/node-b=scheduling").marks((taint,))["right"] == 1.0
+    assert read("submit --cause=Node/node-c=scheduling").marks((taint,))["right"] == 0.0
+
+
 def test_a_missing_cause_costs_recall_and_all_precision():
     marks = read("submit --cause=Deployment/shop/cart=command").marks((COMMAND, PORT))
     assert (marks["right"], marks["precision"], marks["brier"]) == (0.5, 0.0, 0.0)

@@ -135,8 +135,8 @@ class Run:
             raise self._error("output is too large")
         self._out.append(text)
 
-    def _step(self) -> None:
-        self._steps += 1
+    def _step(self, count: int = 1) -> None:
+        self._steps += count
         if self._steps > _STEPS_MAX:
             raise self._error("template is too complex")
 
@@ -196,6 +196,7 @@ class Run:
             pairs = [(place, _Value(place)) for place in range(value)]
         elif value is not None:
             raise self._error(f"range can't iterate over {value_text(value)}")
+        self._step(len(pairs))  # A round with nothing in it is work, too.
         mark = len(self._variables)
         for key, item in pairs:
             self._bind(branch.pipeline, mark, key, item)

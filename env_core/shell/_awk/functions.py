@@ -69,6 +69,7 @@ def _split(interpreter: Interpreter, arguments: Arguments) -> Value:
     if len(arguments) > 2:
         given = arguments[2]
         separator = given.source if hasattr(given, "source") else _text(interpreter, arguments, 2)
+    interpreter.steps_left -= len(text) >> 2
     pieces = interpreter.split_text(text, separator)
     array = interpreter.array(arguments[1].name)
     array.clear()
@@ -91,6 +92,7 @@ def _substitute(interpreter: Interpreter, arguments: Arguments, *, is_global: bo
     replacement = _text(interpreter, arguments, 1)
     target: Expr = arguments[2] if len(arguments) > 2 else Field(Number(0.0))
     text = to_string(interpreter.value(target), interpreter.template())
+    interpreter.steps_left -= len(text) >> 2
     expression.search(text, 0, interpreter.process.work)
     found, count = expression.regex.subn(
         lambda match: _replacement(replacement, match.group()), text, 0 if is_global else 1
@@ -112,6 +114,7 @@ def _gensub(interpreter: Interpreter, arguments: Arguments) -> Value:
     expression = interpreter.matcher(arguments[0])
     template, how = _text(interpreter, arguments, 1), _text(interpreter, arguments, 2)
     text = _text(interpreter, arguments, 3) if len(arguments) > 3 else to_string(interpreter.field(0))
+    interpreter.steps_left -= len(text) >> 2
     expression.search(text, 0, interpreter.process.work)
     wanted = 0 if how[:1] in ("g", "G") else max(int(to_number(how)), 1)
     seen = 0

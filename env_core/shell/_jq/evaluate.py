@@ -94,7 +94,7 @@ class Evaluator:
         """
         self._steps -= 1
         self._work.done += 1
-        if self._steps < 0 or (not self._steps & 255 and self._work.is_spent):
+        if self._steps < 0 or (not self._steps & 63 and self._work.is_spent):
             raise TooMuch("the filter runs too long")
 
     def _identity(self, node: Identity, scope: Scope, value: Json, path: Path) -> Iterator[Found]:
@@ -294,6 +294,9 @@ class Evaluator:
             return
         function = self._functions[key]
         for arguments in self._cartesian(node.arguments, scope, value):
+            if isinstance(value, str | list | dict):
+                self._work.done += len(value) >> 2
+            self.tick()
             yield function(self, value, *arguments), self.off(path)
 
     def _cartesian(self, nodes: tuple[Node, ...], scope: Scope, value: Json) -> Iterator[list[Json]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -20,6 +21,8 @@ _LONG = {
     "report-identical-files": "s", "side-by-side": "y", "strip-trailing-cr": "0",
 }  # fmt: skip
 _LINES_MAX = 5000
+_PAIRS_MAX = 200_000
+"""Equal lines, one of each file: all of them are looked at again and again."""
 _Opcode = tuple[str, int, int, int, int]
 
 
@@ -54,6 +57,11 @@ def _run(process: Process, argv: list[str]) -> Output:
         return Output(f"Files {names[0]} and {names[1]} are identical\n" if options.has("s") else "")
     if options.has("q"):
         return Output(f"Files {names[0]} and {names[1]} differ\n", "", 1)
+    counts = Counter(keys[0]), Counter(keys[1])
+    pairs = sum(count * counts[1][key] for key, count in counts[0].items())
+    process.work.done += pairs
+    if pairs > _PAIRS_MAX:
+        return Output("", "diff: files with too many equal lines are not compared\n", 2)
     matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
     if options.has("uU"):
         context = options.value("U") or "3"

@@ -37,8 +37,8 @@ class Claim:
 
     def names(self, truth: Diagnosis) -> bool:
         """Whether it names the object that is wrong."""
-        mine = (self.kind.lower(), self.namespace, self.name)
-        return mine == (truth.kind.lower(), truth.namespace, truth.name)
+        is_there = (self.kind.lower(), self.namespace) == (truth.kind.lower(), truth.namespace)
+        return is_there and self.name in (truth.name, *truth.alike)
 
     def is_right(self, truth: Diagnosis) -> bool:
         """Whether it names object and mechanism."""
