@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 TRAIN := .venv-train
 TORCH_VERSION := 2.13.0
-# Two cores are better used by whole processes than by threads that wait for each other; on a quiet machine say LEARN_THREADS=2.
+# Threads that wait without spinning lose little on a quiet machine and much less on a busy one.
 LEARN_THREADS ?= 2
-LEARN := OMP_NUM_THREADS=$(LEARN_THREADS) $(TRAIN)/bin/python -m
+LEARN := OMP_WAIT_POLICY=PASSIVE OMP_NUM_THREADS=$(LEARN_THREADS) $(TRAIN)/bin/python -m
 PORT ?= 8000
 TASK ?= hard
 TESTS ?= tests

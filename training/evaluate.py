@@ -12,6 +12,7 @@ import torch
 
 from training import models, rollouts
 from training.cluster import cluster_replicas
+from training.data import Row, successes, write
 from training.dialect import ChatDialect
 from training.plan import Plan, load, parser, say
 from training.policies import ModelPolicy
@@ -130,6 +131,17 @@ def measure(plan: Plan, folder: Path, replicas: Replicas) -> dict[str, Tally]:
     return found
 
 
+def collect(plan: Plan, folder: Path, replicas: Replicas) -> list[Row]:
+    """Play incidents of the training split, as many as are measured on, and return the solved episodes as rows of a data set."""
+    tokenizer = models.saved_tokenizer(folder)
+    incidents = draw(plan.tasks, "train", plan.evaluation.episodes, plan.evaluation.seed)
+    torch.manual_seed(plan.seed)
+    policy = ModelPolicy(models.trained(plan, folder), tokenizer, is_greedy=False)
+    results = play(plan, incidents, policy, models.dialect_for(plan, tokenizer), replicas)
+    played = ((entry, result.actions, result.score) for entry, result in zip(incidents, results, strict=True))
+    return successes(plan, played)
+
+
 def shown(found: dict[str, Tally]) -> dict[str, Any]:
     """Return the tallies as JSON holds them."""
     return {way: {**entry._asdict(), "interval": entry.interval} for way, entry in found.items()}
@@ -139,12 +151,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure a saved model."""
     options = parser("evaluate", __doc__.partition("\n")[0])
     options.add_argument("model", type=Path, help="a folder that a stage has written")
+    options.add_argument(
+        "--collect",
+        type=Path,
+        help="write what it solves of the training split as a data set, and measure nothing",
+    )
     given = options.parse_args(arguments)
     plan = load(given.config, given.set)
     if given.dry_run:
         say(json.dumps(plan.shown(), indent=2, default=str))
         return
     with replicas_for(plan) as replicas:
+        if given.collect:
+            rows = collect(plan, given.model, replicas)
+            say(
+                write(
+                    given.collect,
+                    rows,
+                    {"what": "sampled", "config": plan.name, "seed": plan.evaluation.seed},
+                )
+            )
+            return
         say(json.dumps(shown(measure(plan, given.model, replicas)), indent=2))
 
 

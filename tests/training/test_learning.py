@@ -18,7 +18,7 @@ from training import data, dpo, grpo, models, rollouts, sft
 from training.credit import turn_advantages, turn_index
 from training.curriculum import Progress, _cut, _paste
 from training.dialect import CALLS, TOOLS, call_of, json_call, result_of
-from training.evaluate import settings_for, tally
+from training.evaluate import collect, settings_for, tally
 from training.plan import PlanError, load
 from training.replicas import Replicas
 from training.rollouts import EpisodeRequest, Turn
@@ -337,6 +337,15 @@ def test_an_argument_that_does_not_exist_is_refused(tmp_path):
 
 
 # Counting
+
+
+def test_what_a_policy_solves_becomes_a_data_set(plan, imitating, replicas, tmp_path):
+    chosen = dataclasses.replace(plan, evaluation=dataclasses.replace(plan.evaluation, episodes=32))
+    rows = collect(chosen, imitating, replicas)
+    assert rows
+    assert all(row.is_solved and row.kind == "sampled" for row in rows)
+    data.write(tmp_path / "set", rows, {})
+    assert data.check(data.read(tmp_path / "set"), chosen) == len(rows)
 
 
 def test_unscorable_episodes_do_not_count():
