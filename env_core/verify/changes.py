@@ -225,9 +225,18 @@ def _follows(store: Store, ref: ObjectRef, obj: Object) -> bool:
     if resource == "configmaps" and ref.name == "kube-root-ca.crt":
         return True
     makers = _MAKERS.get(resource, {})
-    return any(
+    return not _is_held(obj) and any(
         owner.get("controller") and owner["kind"] in makers and _is_there(store, ref, makers, owner)
         for owner in obj["metadata"].get("ownerReferences") or ()
+    )
+
+
+def _is_held(obj: Object) -> bool:
+    """Whether somebody's finalizer keeps an object from going when controllers delete it; the cluster has its own."""
+    return any(
+        not name.partition("/")[0].endswith("kubernetes.io")
+        for name in obj["metadata"].get("finalizers") or ()
+        if "/" in name
     )
 
 
