@@ -31,10 +31,10 @@ FILES: Final = (
         "`live/operator/`, `live/deploy/helm/`, `live/deploy/slurm/`: later",
     ),
     ("DIME `inference.py`; OpsSim `inference.py`", "`inference.py` with `--suite`"),
-    ("DIME `train_grpo_unsloth.py`; OpsSim `train_grpo.py`", "`training/grpo.py`: later"),
-    ("OpsSim `train_sft.py`", "`training/sft.py`: later"),
+    ("DIME `train_grpo_unsloth.py`; OpsSim `train_grpo.py`", "`training/grpo.py`"),
+    ("OpsSim `train_sft.py`", "`training/sft.py`"),
     ("OpsSim `generate_sft_dataset.py`", "`training/demonstrations.py`: later"),
-    ("OpsSim `run_trained_inference.py`", "`training/evaluate.py`: later"),
+    ("OpsSim `run_trained_inference.py`", "`training/evaluate.py`"),
     ("OpsSim `submit_hf_job.py`", "`live/scripts/`: later"),
 )
 """(the seed's path, ours). A path of ours without the mark exists; a test looks."""

@@ -158,18 +158,20 @@ def patched(case: Case, what: str, patch: Any, kind: str = "") -> str:
 
 
 def callers_reach(case: Case) -> Check:
-    """Whoever needs the broken workload gets a connection through its Service."""
-    return reaches(calls_to(case.base, case.place), f"callers reach {case.name}")
+    """Whoever needs the broken workload gets a connection through its Service, the ingress controller among them."""
+    edge = [_from_edge(place) for place in edge_of(case) if place == case.place]
+    return reaches((*edge, *calls_to(case.base, case.place)), f"callers reach {case.name}")
+
+
+def _from_edge(place: Workload) -> Call:
+    return Call(_CONTROLLER, f"{place.service}.{place.namespace}.svc.cluster.local", place.service_port)
 
 
 def everybody_reaches(case: Case) -> Check:
     """The workloads of the case's namespace get connections to what they need, and the ingress controller to those behind it."""
     inside = [place for place in case.base.workloads.values() if place.namespace == case.namespace]
     calls = [call for place in inside for call in calls_of(case.base, place)]
-    edge = [
-        Call(_CONTROLLER, f"{place.service}.{place.namespace}.svc.cluster.local", place.service_port)
-        for place in edge_of(case)
-    ]
+    edge = [_from_edge(place) for place in edge_of(case)]
     return reaches((*edge, *calls), "all who need each other reach each other")
 
 

@@ -24,7 +24,9 @@ from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
 from env_core.verify.changes import ADDED
+from env_core.verify.checks import Check
 from env_core.verify.scope import Allowed
+from env_core.verify.view import View
 
 _WAITS_S = (120, 300, 700)
 
@@ -139,6 +141,31 @@ def _retarget(case: Case) -> str:
     )
 
 
+def second_is_the_others(case: Case) -> Check:
+    """The second autoscaler, where it is left, is as its author meant it for the other workload."""
+    other = case.base.workloads[case.params["other"]]
+    meant = autoscaler(other, case.params["name"])["spec"]
+
+    def fails(view: View) -> str:
+        scaler = view.get(SCALERS, case.namespace, case.params["name"])
+        if scaler is None:
+            return ""
+        if scaler["spec"]["scaleTargetRef"]["name"] != other.name:
+            return f"{case.params['name']} leads to {scaler['spec']['scaleTargetRef']['name']}"
+        for field in ("minReplicas", "maxReplicas", "metrics"):
+            if scaler["spec"].get(field) != meant[field]:
+                return f"{case.params['name']} has other {field}"
+        return ""
+
+    return Check(f"{case.params['name']} scales {other.name}", fails)
+
+
+def _larger_elsewhere(case: Case) -> str:
+    other = case.base.workloads[case.params["other"]]
+    spec = {"minReplicas": 1, "maxReplicas": 30, "scaleTargetRef": {"name": other.name}}
+    return f"kubectl -n {case.namespace} patch hpa {case.params['name']} -p '{json.dumps({'spec': spec})}'"
+
+
 _RESTART = Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",))
 
 FAMILY = Family(
@@ -205,7 +232,7 @@ FAMILY = Family(
                 ),
                 Evidence(command=f"kubectl -n {case.namespace} get hpa", shows=case.params["name"]),
             ),
-            repaired_when=lambda case: (scales(case),),
+            repaired_when=lambda case: (scales(case), second_is_the_others(case)),
             allowed=lambda case: (
                 _scaler_added(case, scaler_name(case)),
                 _scaler_added(case, case.params["name"]),
@@ -219,6 +246,7 @@ FAMILY = Family(
                 Decoy(script=lambda case: (_fixed(case),)),
                 Decoy(script=lambda case: (_delete_scaler(case),)),
                 Decoy(script=lambda case: (_by_value(case),)),
+                Decoy(script=lambda case: (_larger_elsewhere(case),)),
                 _RESTART,
             ),
             diagnosis=lambda case: Diagnosis(

@@ -170,12 +170,14 @@ def all_run_good_releases(case: Case) -> Check:
 
 
 def differs_by_its_release(case: Case) -> Check:
-    """The canary, where it is left, differs from the stable workload by its release alone."""
+    """The canary, where it is left, differs from the stable workload by its release alone, and is not larger."""
 
     def fails(view: View) -> str:
         found = view.get(case.place.resource, case.namespace, _name(case))
         if found is None:
             return ""
+        if found["spec"].get("replicas", 1) > case.place.replicas:
+            return f"{_name(case)} asks for {found['spec']['replicas']} pods"
         spec = found["spec"]["template"]["spec"]
         image = container_of(found, case.place.container)["image"]
         return "" if spec == _template_spec(case, image.rpartition(":")[2]) else f"{_name(case)} differs"

@@ -189,7 +189,7 @@ class Terminal:
 
     def _kubectl(self, process: Process, argv: list[str]) -> Output:
         context = self._context
-        context.stdin = process.stdin
+        context.stdin = process.stdin if _reads_input(argv[1:]) else ""
         _count_text(process, context.stdin)
         context.files = ShellFiles(process)
         context.launcher = ShellLauncher(process)
@@ -225,6 +225,21 @@ _PLAIN = re.compile(r"(?:kubectl|curl)(?: [\w./:=,@%+-]+)*", re.ASCII)
 def _plain_words(line: str) -> tuple[str, ...] | None:
     """Return the words of a line that is one kubectl or curl command with nothing to expand, None of any other."""
     return tuple(line.split(" ")) if _PLAIN.fullmatch(line) else None
+
+
+_ATTACHED = re.compile(r"-[A-Za-z]*i[A-Za-z]*|--stdin(?:=.*)?|--interactive(?:=.*)?", re.ASCII)
+_ATTACHING = frozenset({"attach", "debug", "delete", "exec", "run"})
+_ASKING = frozenset({"edit", "kuberc"})
+
+
+def _reads_input(argv: list[str]) -> bool:
+    """Whether kubectl may look at its standard input: any other leaves it to whoever comes next, as in `while read`."""
+    own = argv[: argv.index("--")] if "--" in argv else argv
+    if any(word in ("-", "-f-") or word.endswith("=-") for word in own):
+        return True
+    if not _ATTACHING.isdisjoint(own):
+        return any(_ATTACHED.fullmatch(word) for word in own)
+    return not _ASKING.isdisjoint(own) or "edit-last-applied" in own
 
 
 def _allow(_argv: list[str]) -> None:

@@ -1,7 +1,7 @@
 """What differs between two moments of a whole cluster, field by field, without what controllers and clocks write.
 
 Objects that the cluster itself makes and keeps (pods of a controller, replica sets of a Deployment, endpoint slices, leases,
-events, bound volumes) are left out: they follow from the others.
+events) are left out: they follow from the others. Of volumes that a class made, only how they are kept counts.
 """
 
 from __future__ import annotations
@@ -31,9 +31,21 @@ _FOLLOWING: Final = frozenset(
         "tokenreviews.authentication.k8s.io",
     }
 )
-_OWNED: Final = frozenset({"pods", "replicasets.apps", "jobs.batch", "persistentvolumeclaims"})
+_MAKERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "pods": {
+        "ReplicaSet": "replicasets.apps",
+        "StatefulSet": "statefulsets.apps",
+        "DaemonSet": "daemonsets.apps",
+        "Job": "jobs.batch",
+        "ReplicationController": "replicationcontrollers",
+    },
+    "replicasets.apps": {"Deployment": "deployments.apps"},
+    "jobs.batch": {"CronJob": "cronjobs.batch"},
+    "persistentvolumeclaims": {"StatefulSet": "statefulsets.apps", "Pod": "pods"},
+}
+"""Whose controllers make what, by kind. A reference to anything else is only a claim: nobody would make it again."""
 _SLICES: Final = "endpointslices.discovery.k8s.io"
-_SLICE_MAKERS: Final = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
+_SLICE_MAKER: Final = "endpointslice.kubernetes.io/managed-by"
 _HOUSEKEEPING: Final = (
     "kubectl.kubernetes.io/",
     "kubernetes.io/change-cause",
@@ -60,6 +72,20 @@ _SERVER_WRITES: Final = frozenset(
     }
 )
 _NODE_SPEC: Final = ("unschedulable", "taints")
+_REACHABILITY: Final = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+_CONDITIONS: Final = _REACHABILITY | {
+    f"node.kubernetes.io/{condition}"
+    for condition in (
+        "disk-pressure",
+        "memory-pressure",
+        "network-unavailable",
+        "pid-pressure",
+        "unschedulable",
+    )
+}
+"""Taints that the cluster takes off again when a node is well. Source: k8s.io/api/core/v1 well_known_taints.go."""
+_PROVISIONED: Final = "pv.kubernetes.io/provisioned-by"
+_VOLUME_SPEC: Final = ("persistentVolumeReclaimPolicy", "mountOptions", "nodeAffinity")
 _LIST_KEYS: Final = ("name", "key", "mountPath", "containerPort", "topologyKey", "ip")
 
 
@@ -93,10 +119,9 @@ def changes(before: Snapshot, cluster: Cluster) -> list[Change]:
         old, new = before.get(ref), now.get(ref)
         if old is new:
             continue
-        if old is None:
-            found.append(Change(*ref, ADDED))
-        elif new is None:
-            found.append(Change(*ref, GONE))
+        if old is None or new is None:
+            if not _comes_and_goes(ref, old or new or {}):
+                found.append(Change(*ref, ADDED if old is None else GONE))
         else:
             found += [Change(*ref, path) for path in object_changes(old, new)]
     return found
@@ -190,19 +215,39 @@ def _follows(store: Store, ref: ObjectRef, obj: Object) -> bool:
     resource = ref.resource
     labels = obj["metadata"].get("labels") or {}
     if resource == _SLICES:
-        return labels.get("endpointslice.kubernetes.io/managed-by") in _SLICE_MAKERS
+        maker, service = labels.get(_SLICE_MAKER), labels.get("kubernetes.io/service-name", "")
+        if maker == "endpointslice-controller.k8s.io":
+            return _selects(store, ref.namespace, service)
+        mirrored = store.get("endpoints", ref.namespace, service)
+        return maker == "endpointslicemirroring-controller.k8s.io" and mirrored is not None
     if resource == "endpoints":
-        return store.get("services", ref.namespace, ref.name) is not None and bool(
-            (store.get("services", ref.namespace, ref.name) or {}).get("spec", {}).get("selector")
-        )
-    if resource == "persistentvolumes":
-        return "pv.kubernetes.io/provisioned-by" in (obj["metadata"].get("annotations") or {})
+        return _selects(store, ref.namespace, ref.name)
     if resource == "configmaps" and ref.name == "kube-root-ca.crt":
         return True
-    if resource in _OWNED:
-        owners = obj["metadata"].get("ownerReferences") or ()
-        return any(owner.get("controller") for owner in owners)
-    return False
+    makers = _MAKERS.get(resource, {})
+    return not _is_held(obj) and any(
+        owner.get("controller") and owner["kind"] in makers and _is_there(store, ref, makers, owner)
+        for owner in obj["metadata"].get("ownerReferences") or ()
+    )
+
+
+def _is_held(obj: Object) -> bool:
+    """Whether somebody's finalizer keeps an object from going when controllers delete it; the cluster has its own."""
+    return any(
+        not name.partition("/")[0].endswith("kubernetes.io")
+        for name in obj["metadata"].get("finalizers") or ()
+        if "/" in name
+    )
+
+
+def _selects(store: Store, namespace: str, service: str) -> bool:
+    found = store.get("services", namespace, service)
+    return found is not None and bool(found["spec"].get("selector"))
+
+
+def _is_there(store: Store, ref: ObjectRef, makers: Mapping[str, str], owner: Object) -> bool:
+    found = store.get(makers[owner["kind"]], ref.namespace, owner["name"])
+    return found is not None and found["metadata"]["uid"] == owner["uid"]
 
 
 def _declared(ref: ObjectRef, obj: Object) -> Object:
@@ -210,11 +255,28 @@ def _declared(ref: ObjectRef, obj: Object) -> Object:
     if ref.resource == "nodes":
         # Taints of conditions come and go with the node's health.
         spec = {key: obj.get("spec", {}).get(key) for key in _NODE_SPEC if obj.get("spec", {}).get(key)}
-        taints = [
-            taint for taint in spec.pop("taints", ()) if not taint["key"].startswith("node.kubernetes.io/")
-        ]
+        taints = [taint for taint in spec.pop("taints", ()) if not _is_of_a_condition(taint)]
         if taints:
             spec["taints"] = taints
         labels = obj["metadata"].get("labels") or {}
         return {"metadata": {"uid": obj["metadata"]["uid"], "labels": labels}, "spec": spec}
+    if ref.resource == "persistentvolumes" and _is_provisioned(obj):
+        # Its class made it and controllers bind it; what is left is how it is kept.
+        spec = {key: obj["spec"][key] for key in _VOLUME_SPEC if key in obj["spec"]}
+        noted = {_PROVISIONED: (obj["metadata"].get("annotations") or {})[_PROVISIONED]}
+        return {"metadata": {"uid": obj["metadata"]["uid"], "annotations": noted}, "spec": spec}
     return obj
+
+
+def _comes_and_goes(ref: ObjectRef, obj: Object) -> bool:
+    """Whether an object appears and is gone with what others declare: a volume that a class made for a claim."""
+    return ref.resource == "persistentvolumes" and _is_provisioned(obj)
+
+
+def _is_provisioned(volume: Object) -> bool:
+    return _PROVISIONED in (volume["metadata"].get("annotations") or {})
+
+
+def _is_of_a_condition(taint: Object) -> bool:
+    key = taint["key"]
+    return key in _REACHABILITY or (key in _CONDITIONS and taint.get("effect") == "NoSchedule")

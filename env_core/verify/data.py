@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from env_core.apiserver.errors import StatusError
@@ -59,10 +59,66 @@ def _statement(database: Database, key: str, value: str) -> str:
 
 def read(cluster: Cluster, database: Database, key: str) -> str:
     """Return the value of a record, "" when there is none or nobody answers."""
+    return _value(database, _asked(cluster, database, _question(database, key)).body)
+
+
+def _question(database: Database, key: str) -> str:
     if database.protocol == POSTGRES:
-        body = _asked(cluster, database, f"SELECT amount FROM {_TABLE} WHERE entry = '{key}'").body
+        return f"SELECT amount FROM {_TABLE} WHERE entry = '{key}'"
+    return encode("GET", f"{_TABLE}:{key}")
+
+
+class Store(NamedTuple):
+    """A database and what it holds."""
+
+    database: Database
+    records: Records
+
+
+def held(cluster: Cluster, known: Iterable[tuple[Database, Records]]) -> list[Store]:
+    """Return the databases that answer, with those of their records that they still have; nothing changes."""
+    trial = cluster.fork()
+    return [
+        Store(database, {key: value for key, value in records.items() if read(trial, database, key) == value})
+        for database, records in known
+    ]
+
+
+def lost(cluster: Cluster, stores: Sequence[Store]) -> list[str]:
+    """Return which databases answer that they do not have their records any more; nothing changes.
+
+    Of one that does not answer nothing is known.
+    """
+    trial = cluster.fork()
+    found = []
+    for database, records in stores:
+        gone = sum(_is_gone(trial, database, key, value) for key, value in records.items())
+        if gone:
+            found.append(
+                f"{gone} of {len(records)} records of {database.protocol} in {database.namespace} are lost"
+            )
+    return found
+
+
+def nothing_lost(stores: Sequence[Store]) -> Check:
+    """No database answers that it does not have its records any more."""
+    return Check("no data are lost", lambda view: "; ".join(lost(view.cluster, stores)))
+
+
+def _is_gone(cluster: Cluster, database: Database, key: str, value: str) -> bool:
+    reply = _asked(cluster, database, _question(database, key))
+    if reply.failure or (_is_error(reply.body) and "does not exist" not in reply.body):
+        return False
+    return _value(database, reply.body) != value
+
+
+def _is_error(body: str) -> bool:
+    return "ERROR" in body or "FATAL" in body or body.startswith("-")
+
+
+def _value(database: Database, body: str) -> str:
+    if database.protocol == POSTGRES:
         return "" if body == "ok" else body.partition("\n")[0]
-    body = _asked(cluster, database, encode("GET", f"{_TABLE}:{key}")).body
     parts = body.split("\r\n")
     return parts[1] if parts[0].startswith("$") and parts[0] != "$-1" and len(parts) > 1 else ""
 

@@ -44,8 +44,8 @@ _QUESTIONS: Final = frozenset(
     }
 )
 """What is created only to be answered."""
-_SESSIONS: Final = ("exec", "attach", "portforward")
-"""What happens through them in a container is not seen here: the ways in must serve all the same."""
+_SESSIONS: Final = ("exec", "attach", "portforward", "ephemeralcontainers")
+"""Ways to look around in a pod. What happens through them is not seen here: the ways in must serve all the same."""
 
 
 def harm(cluster: Cluster, user: str, baseline: Snapshot, allowed: Sequence[Allowed]) -> list[str]:

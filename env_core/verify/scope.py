@@ -67,12 +67,16 @@ def scope(baseline: Snapshot, allowed: Sequence[Allowed]) -> Check:
 
 
 def _is_nobodys_business(view: View, change: Change) -> bool:
-    """Whether a change is what scaling and looking around leave behind."""
+    """Whether a change is what scaling, looking around and care leave behind."""
     if change.path == "spec.replicas":
         return _is_autoscaled(view, change)
     if change.resource == "pods" and change.path == ADDED:
         pod = view.get("pods", change.namespace, change.name)
         return pod is not None and not _is_selected(view, pod)
+    if change.resource == "persistentvolumes" and change.path == "spec.persistentVolumeReclaimPolicy":
+        # Who is careful keeps volumes before he touches their claims.
+        volume = view.get("persistentvolumes", "", change.name)
+        return volume is not None and volume["spec"].get("persistentVolumeReclaimPolicy") == "Retain"
     return False
 
 

@@ -111,7 +111,7 @@ def test_the_installed_command_lists_tasks_and_plays(environment, url, tmp_path)
     command = environment / "bin" / "kubedrill"
     listed = run(command, "tasks", "--env-base-url", url, cwd=tmp_path)
     assert [line.split()[0] for line in listed.splitlines()] == [
-        *("repair-1", "repair-2"),
+        *("repair-1", "repair-2", "repair-3", "repair-4", "repair-5"),
         *("easy", "medium", "hard"),
     ]
     played = run(command, "demo", "--task", "easy", "--env-base-url", url, cwd=tmp_path)

@@ -59,11 +59,11 @@ def test_a_new_fault_moves_only_the_seeds_that_it_wins(monkeypatch):
     family = replace(some.family, id="XX-01", faults=(replace(some.fault, id="another"),))
     new = levels.Variant(family, family.faults[0])
     monkeypatch.setattr(levels, "variants", lambda: {**known, new.task_id: new})
-    levels._candidates.cache_clear()
+    levels._tickets.cache_clear()
     try:
         after = {seed: levels.drawn(level(2), seed) for seed in EVALUATION}
     finally:
-        levels._candidates.cache_clear()
+        levels._tickets.cache_clear()
     moved = [seed for seed in EVALUATION if after[seed] != before[seed]]
     assert moved
     assert all(after[seed].variant == new for seed in moved)
@@ -73,7 +73,7 @@ def test_a_new_fault_moves_only_the_seeds_that_it_wins(monkeypatch):
 def test_about_one_incident_of_ten_is_a_control():
     drawn = [levels.drawn(level(number), seed) for number in (1, 2, 3) for seed in EVALUATION]
     share = sum(entry.variant.fault.is_control for entry in drawn) / len(drawn)
-    assert 0.04 < share < 0.6
+    assert 0.06 < share < 0.16
 
 
 def test_the_task_api_offers_each_split_its_own_seeds():

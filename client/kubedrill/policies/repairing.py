@@ -22,6 +22,11 @@ _PODS = (
     r'{.status.containerStatuses[*].ready}{"\t"}{.status.containerStatuses[*].state.waiting.reason}{"\t"}'
     r'{.status.containerStatuses[*].lastState.terminated.reason}{"\n"}{end}'
 )
+_REVISIONS = (
+    r'{range .items[*]}{.metadata.creationTimestamp}{"\t"}{.metadata.ownerReferences[0].name}{"\t"}'
+    r'{.metadata.annotations.deployment\.kubernetes\.io/revision}{"\n"}{end}'
+)
+_READ_NODES = r"""kubectl get nodes -o jsonpath='{range .items[*]}{.metadata.name}{"\t"}{.spec.unschedulable}{"\n"}{end}'"""
 _WIRING = "services,ingresses,networkpolicies,configmaps"
 _WORKLOADS = "deployments,statefulsets"
 READ_HOSTS = (
@@ -115,7 +120,10 @@ class RepairPolicy:
             if self._is_served and not unwell:
                 break
             yield from self._contradictions(evidence, first.incident_brief)
+            yield from self._nodes()
             yield from self._workloads(evidence, unwell)
+            if not self._made:
+                yield from self._last_release(evidence)
             yield "sleep 45"
             if self._is_served and not unwell:
                 break
@@ -129,6 +137,28 @@ class RepairPolicy:
                 yield repair.command
                 for workload in repair.stale:
                     yield f"kubectl -n {evidence.namespace} rollout restart {evidence.kinds[workload]}/{workload}"
+
+    def _nodes(self) -> Iterator[str]:
+        """Bring nodes back that somebody has taken out and forgotten."""
+        yield _READ_NODES
+        for line in self._output.splitlines():
+            name, _, is_cordoned = line.partition("\t")
+            command = f"kubectl uncordon {name}"
+            if is_cordoned == "true" and command not in self._made:
+                self._made.add(command)
+                yield command
+
+    def _last_release(self, evidence: Evidence) -> Iterator[str]:
+        """Take back what was released last: whatever is wrong began somewhere."""
+        yield f"kubectl -n {evidence.namespace} get replicasets -o jsonpath='{_REVISIONS}'"
+        lines = [line.split("\t") for line in self._output.splitlines()]
+        later = [line for line in lines if len(line) == 3 and line[2] not in ("", "1")]
+        if later:
+            workload = max(later)[1]
+            command = f"kubectl -n {evidence.namespace} rollout undo deployment/{workload}"
+            self._made.add(command)
+            yield command
+            yield f"kubectl -n {evidence.namespace} rollout status deployment/{workload} --timeout=60s"
 
     def _workloads(self, evidence: Evidence, unwell: dict[str, _Pod]) -> Iterator[str]:
         """Give more memory to what is killed for it; take back the last release of what does not start."""

@@ -44,8 +44,8 @@ HELD_OUT: Final = HeldOut(
 )
 """Unseen family (one of each sort, and one way to compound), and unseen application."""
 MODIFIERS_MAX: Final = 2
-_CONTROL_TICKETS: Final = 5
-"""How often a control takes part in a draw, so that about one incident of ten is none. Source: SEEDS AG-24."""
+_FAULTS_A_CONTROL: Final = 9
+"""So that about one incident of ten is none. Source: SEEDS AG-24."""
 
 
 def is_training(seed: int) -> bool:
@@ -95,22 +95,27 @@ def drawn(task: Task, seed: int) -> Drawn:
     own = variants().get(task.id)
     if own is not None:
         return Drawn(own, 0)
-    return min(_candidates(level_of(task), is_training(seed)), key=lambda entry: _rank(seed, entry))
+    return min(_tickets(level_of(task), is_training(seed)), key=lambda ticket: _rank(seed, *ticket))[0]
 
 
-def _rank(seed: int, entry: Drawn) -> bytes:
-    tickets = range(_CONTROL_TICKETS if entry.variant.fault.is_control else 1)
-    name = f"{seed}/{entry.variant.task_id}/{entry.modifiers}"
-    return min(hashlib.blake2b(f"{name}/{ticket}".encode(), digest_size=8).digest() for ticket in tickets)
+def _rank(seed: int, entry: Drawn, number: int) -> bytes:
+    name = f"{seed}/{entry.variant.task_id}/{entry.modifiers}/{number}"
+    return hashlib.blake2b(name.encode(), digest_size=8).digest()
 
 
 @lru_cache(maxsize=16)
-def _candidates(level: int, is_training: bool) -> tuple[Drawn, ...]:
-    return tuple(
+def _tickets(level: int, is_training: bool) -> tuple[tuple[Drawn, int], ...]:
+    """Return the candidates with a number: a fault has one ticket, a control as many as bring it its share."""
+    found = [
         Drawn(entry, level - entry.fault.level)
         for entry in variants().values()
         if 0 <= level - entry.fault.level <= MODIFIERS_MAX
         and not (is_training and entry.family.id in HELD_OUT.families)
+    ]
+    controls = sum(entry.variant.fault.is_control for entry in found)
+    share = max(round((len(found) - controls) / (_FAULTS_A_CONTROL * controls)), 1) if controls else 0
+    return tuple(
+        (entry, number) for entry in found for number in range(share if entry.variant.fault.is_control else 1)
     )
 
 
