@@ -44,21 +44,6 @@ class Tally(NamedTuple):
         return wilson(self.successes, self.n)
 
 
-def settings_for(plan: Plan) -> rollouts.Settings:
-    """Return how the plan's episodes are played."""
-    environment = plan.environment
-    return rollouts.Settings(
-        turns_max=environment.turns_max,
-        completion_tokens_max=environment.completion_tokens_max,
-        turn_tokens_max=environment.turn_tokens_max,
-        output_chars_max=environment.output_chars_max,
-        halves=environment.halves,
-        timeout_s=environment.timeout_s,
-        closing=environment.closing,
-        view=environment.view,
-    )
-
-
 def replicas_for(plan: Plan) -> Replicas:
     """Return the plan's servers; those of this checkout are started, and end with the block that uses them."""
     environment = plan.environment
@@ -90,7 +75,7 @@ def play(
             rollouts.EpisodeRequest(*entry, options=dict(plan.environment.options))
             for entry in incidents[start : start + size]
         ]
-        results += rollouts.run(requests, policy, dialect, replicas, settings_for(plan))
+        results += rollouts.run(requests, policy, dialect, replicas, plan.environment)
     return results
 
 

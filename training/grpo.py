@@ -13,7 +13,7 @@ from trl import GRPOConfig
 
 from training import models
 from training.curriculum import EpisodeTrainer
-from training.evaluate import replicas_for, settings_for
+from training.evaluate import replicas_for
 from training.plan import Grpo, Plan, load, parser, say
 from training.replicas import Replicas
 from training.tasks import draw, prompt_rows
@@ -60,7 +60,7 @@ def train(plan: Plan, start: Path, replicas: Replicas, out: Path, *, resume: boo
         train_dataset=Dataset.from_list(prompt_rows(incidents, plan.environment.options)),
         processing_class=tokenizer,
         reward_funcs=[reward_function(plan.grpo)],
-        rollout_func=rollout_func(dialect, replicas, settings_for(plan)),
+        rollout_func=rollout_func(dialect, replicas, plan.environment),
         peft_config=models.lora_for(plan),
         options=plan.grpo,
     )

@@ -18,6 +18,8 @@ from typing import Any
 
 import yaml
 
+from training.rollouts import Settings
+
 
 class PlanError(ValueError):
     """Raised for a plan with an unknown key or a value that cannot be."""
@@ -41,8 +43,8 @@ class Model:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Environment:
-    """Where and how episodes are played. The names from `turns_max` on are those of `rollouts.Settings`."""
+class Environment(Settings):
+    """Where episodes are played, beside how."""
 
     replicas: int = 2
     """Servers of this checkout to start, for each process of the trainer; unused with `urls`."""
@@ -51,14 +53,6 @@ class Environment:
     """The Ray cluster that starts the servers: an address, `auto` for the one that this machine is part of, `local` for
     one of its own; empty for this machine without Ray."""
     options: dict[str, Any] = field(default_factory=dict)
-    turns_max: int = 12
-    completion_tokens_max: int = 1_024
-    turn_tokens_max: int = 256
-    output_chars_max: int = 2_000
-    halves: int = 2
-    timeout_s: float = 60.0
-    closing: str = ""
-    view: str = "output"
 
 
 @dataclass(frozen=True, kw_only=True)

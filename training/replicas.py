@@ -110,7 +110,7 @@ class Child:
         paths = [str(ROOT), str(ROOT / "client"), inherited.get("PYTHONPATH", "")]
         environment = {**inherited, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **self._variables}
         port = self.url.rpartition(":")[2]
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - the process writes to it until `stop` closes it
         self._process = subprocess.Popen(
             [self._python, "-c", _WATCHED, "--host", self._host, "--port", port],
             cwd=ROOT,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from env_core.cluster import Cluster
-from env_core.faults._model import Case, Evidence, Params, Script
-from env_core.faults._words import container_of, deployments, owner_of
+from env_core.faults._model import Case, Decoy, Evidence, Script
+from env_core.faults._words import container_of, deployments, owner_of, stopped
 from env_core.scenarios._app import CREDENTIAL, UPSTREAM, Base, Need, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -83,11 +83,6 @@ def mistaken(stream: Stream, need: Need) -> str:
     return need.value.replace(host, stream.choice(_HOSTS).format(host), 1)
 
 
-def waits(stream: Stream, choices: tuple[int, ...]) -> Params:
-    """Return how long the incident has been going on when somebody is paged."""
-    return {"wait_s": str(stream.choice(choices) + stream.below(60))}
-
-
 # Edits
 
 
@@ -97,18 +92,7 @@ def write_key(cluster: Cluster, case: Case, value: str | None) -> None:
     cluster.client(COLLEAGUE).patch(CONFIG, case.namespace, need.name, {"data": {need.key: value}})
 
 
-def pass_time(cluster: Cluster, case: Case) -> None:
-    """Let the time pass until somebody is paged."""
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
-
-
 # Command lines
-
-
-def recreated(case: Case) -> str:
-    """Return the command line that deletes the workload's pods, so that new ones come."""
-    pairs = ",".join(f"{key}={value}" for key, value in sorted(case.place.labels.items()))
-    return f"kubectl -n {case.namespace} delete pods -l {pairs}"
 
 
 def key_written(case: Case, value: str) -> str:
@@ -175,16 +159,6 @@ def map_recreated(case: Case, value: str) -> Script:
         f"kubectl -n {case.namespace} delete configmap {need.name}",
         f"kubectl -n {case.namespace} create configmap {need.name} --from-literal={need.key}={value}",
     )
-
-
-def stopped(case: Case) -> str:
-    """Return the command line that leaves the workload no pod."""
-    return f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0"
-
-
-def deleted(case: Case) -> str:
-    """Return the command line that deletes the workload."""
-    return f"kubectl -n {case.namespace} delete deployment {case.name}"
 
 
 # Evidence
@@ -367,3 +341,10 @@ def store_named(case: Case) -> str:
     """Return that server as kubectl takes it: "statefulset/postgres"."""
     store = store_of(case)
     return f"{store.resource.partition('.')[0].removesuffix('s')}/{store.name}"
+
+
+HALF_REPAIRS: Final = (
+    Decoy(script=lambda case: (key_written(case, need_of(case).value), stopped(case))),
+    Decoy(script=lambda case: map_recreated(case, need_of(case).value), is_harmful=True),
+)
+"""The right value in a map from which nobody starts, and in a map that has lost all else."""

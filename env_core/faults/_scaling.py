@@ -6,6 +6,7 @@ from typing import Final
 
 from env_core.cluster import Cluster
 from env_core.faults._model import Case
+from env_core.faults._words import has_asked
 from env_core.programs import Request
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import DELIVERY
@@ -77,7 +78,8 @@ def scales(case: Case) -> Check:
         scaler = view.get(SCALERS, case.namespace, scaler_name(case))
         if scaler is None:
             # In the healthy world of most applications there is none yet.
-            return "" if not _was_given(view, case) else f"the autoscaler of {case.name} is gone"
+            was_given = autoscaler_of(case.base, case.place) or has_asked(view, DELIVERY, "create", SCALERS)
+            return f"the autoscaler of {case.name} is gone" if was_given else ""
         before = case.base.cluster.store.get(SCALERS, case.namespace, scaler_name(case))
         meant = (before or autoscaler(case.place, case.name))["spec"]
         for field in ("minReplicas", "maxReplicas", "metrics"):
@@ -88,13 +90,6 @@ def scales(case: Case) -> Check:
         return _why_blind(view, case)
 
     return Check(f"{case.name} is scaled", fails)
-
-
-def _was_given(view: View, case: Case) -> bool:
-    return bool(autoscaler_of(case.base, case.place)) or any(
-        record.resource == SCALERS and record.verb == "create" and record.user == DELIVERY.name
-        for record in view.cluster.server.audit.records()
-    )
 
 
 def _why_blind(view: View, case: Case) -> str:

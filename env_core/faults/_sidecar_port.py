@@ -7,10 +7,20 @@ import re
 from typing import Final
 
 from env_core.cluster import Cluster
-from env_core.faults._config import CONFIG, deleted, pass_time, stopped, waits
+from env_core.faults._config import CONFIG
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Fault, Params, Script, Sign
-from env_core.faults._words import container_of, restart, restarted, rolled_out, undone
+from env_core.faults._words import (
+    container_of,
+    deleted,
+    pass_time,
+    restart,
+    restarted,
+    rolled_out,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream

@@ -6,8 +6,9 @@ import json
 from typing import Final
 
 from env_core.cluster import Cluster
-from env_core.faults._model import Case, Script
-from env_core.faults._words import owner_of
+from env_core.faults._mechanisms import Mechanism
+from env_core.faults._model import Case, Decoy, Diagnosis, Script
+from env_core.faults._words import deleted, owner_of, restarted
 from env_core.objects.quantity import to_bytes
 from env_core.objects.volume_claims import size_bytes
 from env_core.programs._disks import place_of
@@ -266,3 +267,24 @@ def data_kept(case: Case) -> tuple[Check, ...]:
         return ()
     kept = (records_kept(place.database, place.records),) if place.records else ()
     return (*kept, writes_outlast_pods(place.database))
+
+
+# What families of claims have in common
+
+
+def claim_is_wrong(case: Case) -> Diagnosis:
+    """Return the diagnosis that the workload's claim asks for what there is not."""
+    return Diagnosis(
+        kind="PersistentVolumeClaim",
+        namespace=case.namespace,
+        name=case.place.claims[0],
+        mechanism=Mechanism.STORAGE,
+    )
+
+
+CLAIM_DECOYS: Final = (
+    Decoy(script=lambda case: (other_volume(case, {"emptyDir": {}}),)),
+    Decoy(script=lambda case: (restarted(case),)),
+    Decoy(script=lambda case: (deleted(case),), is_harmful=True),
+)
+"""What people try instead of mending the claim: storage that does not last, new pods, no workload."""

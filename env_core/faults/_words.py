@@ -7,9 +7,10 @@ from typing import Any
 
 from env_core.apiserver.request import STRATEGIC_PATCH, Identity
 from env_core.cluster import Cluster
-from env_core.faults._model import Case
+from env_core.faults._model import Case, Params
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
+from env_core.sim.rng import Stream
 from env_core.sim.timefmt import rfc3339
 from env_core.verify.checks import Check
 from env_core.verify.view import View
@@ -44,7 +45,20 @@ def has_compute_quota(base: Base, place: Workload) -> bool:
     )
 
 
+# Parameters
+
+
+def waits(stream: Stream, choices: tuple[int, ...]) -> Params:
+    """Return how long the incident has been going on when somebody is paged."""
+    return {"wait_s": str(stream.choice(choices) + stream.below(60))}
+
+
 # Edits
+
+
+def pass_time(cluster: Cluster, case: Case) -> None:
+    """Let the time pass until somebody is paged."""
+    cluster.advance(int(case.params["wait_s"]) * 1_000)
 
 
 def patch_container(
@@ -69,12 +83,28 @@ def restart(cluster: Cluster, place: Workload) -> None:
 
 def restarted(case: Case) -> str:
     """Return the command line that rolls the workload."""
-    return f"kubectl -n {case.namespace} rollout restart deployment/{case.name}"
+    return f"kubectl rollout restart {case.target}"
 
 
 def undone(case: Case) -> str:
     """Return the command line that goes back to the revision before."""
-    return f"kubectl -n {case.namespace} rollout undo deployment/{case.name}"
+    return f"kubectl rollout undo {case.target}"
+
+
+def stopped(case: Case) -> str:
+    """Return the command line that leaves the workload no pod."""
+    return f"kubectl scale {case.target} --replicas=0"
+
+
+def deleted(case: Case) -> str:
+    """Return the command line that deletes the workload."""
+    return f"kubectl delete {case.target}"
+
+
+def recreated(case: Case) -> str:
+    """Return the command line that deletes the workload's pods, so that new ones come."""
+    pairs = ",".join(f"{key}={value}" for key, value in sorted(case.place.labels.items()))
+    return f"kubectl -n {case.namespace} delete pods -l {pairs}"
 
 
 # Reading
@@ -105,7 +135,26 @@ def owner_of(view: View, case: Case) -> Object:
     return found
 
 
+def has_asked(view: View, who: Identity, verb: str, resource: str) -> bool:
+    """Whether somebody has asked the API for this: a goal about what came with the fault must hold in the healthy world, too."""
+    return any(
+        (record.user, record.verb, record.resource) == (who.name, verb, resource)
+        for record in view.cluster.server.audit.records()
+    )
+
+
 # Symptoms
+
+
+def pods_unready(case: Case) -> Check:
+    """Some pod of the workload is not ready."""
+
+    def fails(view: View) -> str:
+        pods = view.pods_of(case.namespace, case.name)
+        ready = view.ready_pods_of(case.namespace, case.name)
+        return "" if len(ready) < len(pods) else f"every pod of {case.name} is ready"
+
+    return Check("pods are not ready", fails)
 
 
 def pods_wait(case: Case, *reasons: str) -> Check:

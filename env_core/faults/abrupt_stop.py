@@ -12,7 +12,16 @@ from typing import Any, Final
 from env_core.faults import _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, container_of, owner_of, rolled_out, undone
+from env_core.faults._words import (
+    behind_services,
+    container_of,
+    owner_of,
+    restarted,
+    rolled_out,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.programs._service_model import GO
 from env_core.programs.service import product_of
 from env_core.scenarios._app import Base, Workload
@@ -42,7 +51,7 @@ def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
     return {
         "note": stream.choice(_NOTES),
         "seconds": str(5 + 5 * stream.below(3)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -118,7 +127,7 @@ _NO_DRAIN = Fault(
         ),
     ),
     decoys=(
-        Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",)),
+        Decoy(script=lambda case: (restarted(case),)),
         # More time to stop, for who does not take it.
         Decoy(script=lambda case: (_patched(case, {}, terminationGracePeriodSeconds=90),)),
         # Too short to be of use.
@@ -128,7 +137,7 @@ _NO_DRAIN = Fault(
         Decoy(
             script=lambda case: (
                 _sleeps(case, 5),
-                f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                stopped(case),
             )
         ),
         Decoy(script=lambda case: (undone(case),)),

@@ -7,11 +7,20 @@ from typing import Final
 
 from env_core.apiserver.request import STRATEGIC_PATCH, Identity
 from env_core.cluster import Cluster
-from env_core.faults._config import deleted, pass_time, waits
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._nodes import NODES, allow_node, common_nodes, pod_patch, unbound_deployments
-from env_core.faults._words import behind_services, no_endpoints, restarted, rolled_out, undone
+from env_core.faults._words import (
+    behind_services,
+    deleted,
+    has_asked,
+    no_endpoints,
+    pass_time,
+    restarted,
+    rolled_out,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
@@ -121,20 +130,12 @@ def pool_keeps_its_nodes(case: Case) -> Check:
             for node in view.list(NODES, "")
             if (node["metadata"].get("labels") or {}).get(label) == pool
         }
-        wanted = set(_members(case)) if _is_made(view) else set()
+        wanted = set(_members(case)) if has_asked(view, COLLEAGUE, "patch", NODES) else set()
         if found != wanted:
             return f"the {pool} pool has {', '.join(sorted(found)) or 'no node'}"
         return ""
 
     return Check(f"the {pool} pool keeps its nodes", fails)
-
-
-def _is_made(view: View) -> bool:
-    """Whether the pool's owners have labelled its nodes: in the healthy world they have not."""
-    return any(
-        record.user == COLLEAGUE.name and record.verb == "patch" and record.resource == NODES
-        for record in view.cluster.server.audit.records()
-    )
 
 
 def _goals(case: Case) -> tuple[Check, ...]:

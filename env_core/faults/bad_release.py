@@ -8,7 +8,18 @@ from env_core.cluster import Cluster
 from env_core.faults import _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, restart, rolled_out, runs_image, undone
+from env_core.faults._words import (
+    behind_services,
+    deleted,
+    pass_time,
+    restart,
+    restarted,
+    rolled_out,
+    runs_image,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks.entries import some_fail
@@ -25,13 +36,13 @@ def _places(base: Base) -> tuple[str, ...]:
 def _params(stream: Stream, _base: Base, place: Workload) -> Params:
     return {
         "tag": stream.choice(place.failing_tags),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
 def _inject(case: Case, cluster: Cluster) -> None:
     _releases.roll_out(cluster, case.place, case.params["tag"])
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
     _releases.users_come(case, cluster, _ROUNDS)
 
 
@@ -39,11 +50,11 @@ def _inject_and_restart(case: Case, cluster: Cluster) -> None:
     """A colleague has tried a restart: the last revision but one is the bad release, too."""
     _inject(case, cluster)
     restart(cluster, case.place)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
     _releases.users_come(case, cluster, _ROUNDS)
 
 
-_RESTART = Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",))
+_RESTART = Decoy(script=lambda case: (restarted(case),))
 _DECOYS = (
     _RESTART,
     # The next release looks like the patch that is wanted, and leaks.
@@ -53,11 +64,11 @@ _DECOYS = (
     Decoy(
         script=lambda case: (
             _releases.set_image(case, case.place.tag),
-            f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+            stopped(case),
         )
     ),
     Decoy(
-        script=lambda case: (f"kubectl -n {case.namespace} delete deployment {case.name}",),
+        script=lambda case: (deleted(case),),
         is_harmful=True,
     ),
 )

@@ -5,30 +5,34 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.faults._config import (
     CONFIG,
+    HALF_REPAIRS,
     asked_addresses,
     drawn_need,
     full_address,
     key_written,
     logged,
     map_holds,
-    map_recreated,
     map_replaced,
     mistaken,
     need_of,
-    pass_time,
     pods_crash,
-    recreated,
     starts_as_intended,
-    stopped,
     takers,
     variable_set,
-    waits,
     with_asked_addresses,
     write_key,
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import restart, restarted, rolled_out, undone
+from env_core.faults._words import (
+    pass_time,
+    recreated,
+    restart,
+    restarted,
+    rolled_out,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import SETTING, Base, Need, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks.entries import some_fail
@@ -102,16 +106,7 @@ _OTHERS = (
     Decoy(script=lambda case: (variable_set(case, need_of(case).value),)),
     Decoy(script=lambda case: (undone(case),)),
     Decoy(script=lambda case: (restarted(case),)),
-    Decoy(
-        script=lambda case: (
-            key_written(case, need_of(case).value),
-            stopped(case),
-        )
-    ),
-    Decoy(
-        script=lambda case: map_recreated(case, need_of(case).value),
-        is_harmful=True,
-    ),
+    *HALF_REPAIRS,
 )
 
 FAMILY = Family(

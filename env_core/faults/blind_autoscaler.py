@@ -19,7 +19,7 @@ from env_core.faults._scaling import (
     scales,
     wave,
 )
-from env_core.faults._words import behind_services, rolled_out
+from env_core.faults._words import behind_services, pass_time, restarted, rolled_out, stopped, undone
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
@@ -70,7 +70,7 @@ def _drop_request(case: Case, cluster: Cluster) -> None:
     container = {"name": case.place.container, "resources": nothing}
     patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
     cluster.client(DELIVERY).patch(case.place.resource, case.namespace, case.name, patch, STRATEGIC_PATCH)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _request_again(case: Case, per_cent: int = 100) -> str:
@@ -130,7 +130,7 @@ def _add_second(case: Case, cluster: Cluster) -> None:
     other = case.base.workloads[case.params["other"]]
     body = autoscaler(other, case.params["name"], case.name)
     cluster.client(COLLEAGUE).create(SCALERS, case.namespace, body)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _retarget(case: Case) -> str:
@@ -166,7 +166,7 @@ def _larger_elsewhere(case: Case) -> str:
     return f"kubectl -n {case.namespace} patch hpa {case.params['name']} -p '{json.dumps({'spec': spec})}'"
 
 
-_RESTART = Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",))
+_RESTART = Decoy(script=lambda case: (restarted(case),))
 
 FAMILY = Family(
     id="RO-05",
@@ -198,7 +198,7 @@ FAMILY = Family(
             repairs=(
                 lambda case: (_request_again(case),),
                 lambda case: (_request_again(case, 120),),
-                lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
+                lambda case: (undone(case),),
             ),
             decoys=(
                 Decoy(script=lambda case: (_fixed(case),)),
@@ -208,7 +208,7 @@ FAMILY = Family(
                     script=lambda case: (
                         _request_again(case),
                         f"kubectl -n {case.namespace} delete hpa {scaler_name(case)}",
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                        stopped(case),
                     )
                 ),
                 _RESTART,

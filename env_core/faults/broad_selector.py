@@ -9,7 +9,7 @@ from env_core.controllers.configsync import holds
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._network import patched
-from env_core.faults._words import behind_services, own_pods_answer
+from env_core.faults._words import behind_services, own_pods_answer, pass_time, restarted, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -77,7 +77,7 @@ def _label_pods(case: Case) -> tuple[str, ...]:
 
 
 def _restart(case: Case) -> tuple[str, ...]:
-    return (f"kubectl rollout restart {case.target}",)
+    return (restarted(case),)
 
 
 def _diagnosis(case: Case) -> Diagnosis:
@@ -100,7 +100,7 @@ def _wide_params(stream: Stream, base: Base, place: Workload) -> Params:
     return {
         "value": _labels(base, place)[_PART_OF],
         "key": stream.choice(_KEYS),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -108,7 +108,7 @@ def _widen(case: Case, cluster: Cluster) -> None:
     gone = dict.fromkeys(_selector(case), None)
     patch = {"spec": {"selector": {**gone, _PART_OF: case.params["value"]}}}
     cluster.client(COLLEAGUE).patch("services", case.namespace, case.place.service, patch)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 # A stranger with the same labels
@@ -124,7 +124,7 @@ def _stub_params(stream: Stream, _base: Base, place: Workload) -> Params:
         "count": str(1 + stream.below(place.replicas)),
         "note": stream.choice(_NOTES),
         "key": stream.choice(_KEYS),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -179,7 +179,7 @@ def _settle_in(case: Case, cluster: Cluster) -> None:
     client = cluster.client(COLLEAGUE)
     client.create("configmaps", case.namespace, _site(case))
     client.create("deployments.apps", case.namespace, _stranger(case))
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def stranger_unaffected(case: Case) -> Check:

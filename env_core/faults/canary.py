@@ -9,7 +9,15 @@ from env_core.cluster import Cluster
 from env_core.faults import _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, container_of, rolled_out
+from env_core.faults._words import (
+    behind_services,
+    container_of,
+    deleted,
+    pass_time,
+    rolled_out,
+    stopped,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import DELIVERY
 from env_core.sim.rng import Stream
@@ -50,7 +58,7 @@ def _params(stream: Stream, _base: Base, place: Workload) -> Params:
     return {
         **_drawn(stream),
         "tag": stream.choice(place.failing_tags),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -114,7 +122,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
     cluster.client(DELIVERY).create(case.place.resource, case.namespace, _canary(case))
     cluster.advance(40_000)
     _releases.users_come(case, cluster, _ROUNDS)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
     _releases.users_come(case, cluster, _ROUNDS)
 
 
@@ -255,11 +263,11 @@ _ERRS = Fault(
         Decoy(
             script=lambda case: (
                 _set_canary(case, case.place.tag),
-                f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                stopped(case),
             )
         ),
         Decoy(
-            script=lambda case: (f"kubectl -n {case.namespace} delete deployment {case.name}",),
+            script=lambda case: (deleted(case),),
             is_harmful=True,
         ),
     ),

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import container_of, deployments, restarted, rolled_out
+from env_core.faults._words import (
+    container_of,
+    deployments,
+    pass_time,
+    pods_unready,
+    restarted,
+    rolled_out,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import UPSTREAM, Base, Need, Workload
 from env_core.scenarios.platform import DELIVERY
 from env_core.sim.rng import Stream
@@ -124,7 +134,7 @@ def _surge_places(base: Base) -> tuple[str, ...]:
 def _params(stream: Stream, base: Base, place: Workload) -> Params:
     return {
         "pool": str(stream.choice(_too_many(base, place))),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -132,7 +142,7 @@ def _surge_params(stream: Stream, base: Base, place: Workload) -> Params:
     return {
         "pool": str(stream.choice(_too_many_in_a_roll(base, place))),
         "calm_s": str(stream.choice(_CALM_S) + stream.below(60)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -153,7 +163,7 @@ def _roll(case: Case, cluster: Cluster) -> None:
 def _inject(case: Case, cluster: Cluster) -> None:
     _configure(case, cluster)
     _roll(case, cluster)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _inject_before_a_roll(case: Case, cluster: Cluster) -> None:
@@ -161,18 +171,7 @@ def _inject_before_a_roll(case: Case, cluster: Cluster) -> None:
     _roll(case, cluster)
     cluster.advance(int(case.params["calm_s"]) * 1_000)
     _roll(case, cluster)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
-
-
-def _unready(case: Case) -> Check:
-    """A pod of the workload runs and is not ready."""
-
-    def fails(view: View) -> str:
-        pods = view.pods_of(case.namespace, case.name)
-        ready = view.ready_pods_of(case.namespace, case.name)
-        return "" if len(ready) < len(pods) else "every pod is ready"
-
-    return Check("pods are not ready", fails)
+    pass_time(cluster, case)
 
 
 def pools_fit(case: Case) -> Check:
@@ -291,7 +290,7 @@ _REPAIRS: Final = (
 )
 _DECOYS: Final = (
     Decoy(script=lambda case: (restarted(case),)),
-    Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",)),
+    Decoy(script=lambda case: (undone(case),)),
     Decoy(script=lambda case: (_more_connections(case),)),
     Decoy(
         script=lambda case: (
@@ -303,6 +302,23 @@ _DECOYS: Final = (
 )
 
 
+_RAISED: Final = Fault(
+    id="pool-raised",
+    sign=Sign.RELEASE,
+    places=_places,
+    params=_params,
+    inject=_inject,
+    symptoms=lambda case: (pods_unready(case),),
+    evidence=_evidence,
+    repaired_when=lambda case: (pools_fit(case), rolled_out(case)),
+    allowed=_allowed,
+    repairs=_REPAIRS,
+    decoys=_DECOYS,
+    diagnosis=_diagnosis,
+    trials=_at_most_replicas,
+    level=3,
+)
+
 FAMILY = Family(
     id="AP-04",
     tier=1,
@@ -310,36 +326,13 @@ FAMILY = Family(
     partners=("WC-02", "CF-03", "RS-04"),
     source="tests/golden/programs/postgres (postgres.toomany.all); FAULTS AP-04",
     faults=(
-        Fault(
-            id="pool-raised",
-            sign=Sign.RELEASE,
-            places=_places,
-            params=_params,
-            inject=_inject,
-            symptoms=lambda case: (_unready(case),),
-            evidence=_evidence,
-            repaired_when=lambda case: (pools_fit(case), rolled_out(case)),
-            allowed=_allowed,
-            repairs=_REPAIRS,
-            decoys=_DECOYS,
-            diagnosis=_diagnosis,
-            trials=_at_most_replicas,
-            level=3,
-        ),
-        Fault(
+        _RAISED,
+        replace(
+            _RAISED,
             id="no-room-to-roll",
-            sign=Sign.RELEASE,
             places=_surge_places,
             params=_surge_params,
             inject=_inject_before_a_roll,
-            symptoms=lambda case: (_unready(case),),
-            evidence=_evidence,
-            repaired_when=lambda case: (pools_fit(case), rolled_out(case)),
-            allowed=_allowed,
-            repairs=_REPAIRS,
-            decoys=_DECOYS,
-            diagnosis=_diagnosis,
-            trials=_at_most_replicas,
             level=4,
         ),
     ),

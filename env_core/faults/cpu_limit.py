@@ -16,7 +16,7 @@ from env_core.faults._resources import (
     set_resources,
     without_limit,
 )
-from env_core.faults._words import behind_services, patch_container
+from env_core.faults._words import behind_services, pass_time, patch_container, restarted, undone, waits
 from env_core.programs import Request
 from env_core.scenarios._app import Base, Entry, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
@@ -80,7 +80,7 @@ def _params(stream: Stream, base: Base, place: Workload) -> Params:
         "users": str(users),
         "limit": f"{min(limit, request)}m",
         "who": stream.choice((COLLEAGUE.name, DELIVERY.name)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -92,7 +92,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
     entry = next(each for each in case.entries if each.name == case.params["entry"])
     visit = Visit(_request(entry), int(case.params["users"]), _BURST_MS)
     cluster.network.crowds.come(entry.name, visit)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _owners(case: Case, per_cent: int = 100) -> str:
@@ -150,7 +150,7 @@ FAMILY = Family(
                 lambda case: (_owners(case),),
                 lambda case: (_owners(case, 150),),
                 lambda case: (_without(case),),
-                lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
+                lambda case: (undone(case),),
             ),
             decoys=(
                 Decoy(
@@ -179,11 +179,7 @@ FAMILY = Family(
                         ),
                     )
                 ),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
             ),
             diagnosis=lambda case: Diagnosis(
                 kind="Deployment", namespace=case.namespace, name=case.name, mechanism=Mechanism.CPU

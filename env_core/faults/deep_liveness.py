@@ -11,7 +11,16 @@ from env_core.cluster import Cluster
 from env_core.faults import _probes
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import deployments, patch_container, restart, restarted, rolled_out, undone
+from env_core.faults._words import (
+    deployments,
+    pass_time,
+    patch_container,
+    restart,
+    restarted,
+    rolled_out,
+    undone,
+    waits,
+)
 from env_core.programs._service_starting import is_on
 from env_core.scenarios._app import UPSTREAM, Base, Need, Workload
 from env_core.scenarios.platform import COLLEAGUE
@@ -53,7 +62,7 @@ def _places(base: Base) -> tuple[str, ...]:
 
 def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
     return {
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
         "outage_s": str(stream.choice(_OUTAGES_S) + stream.below(15)),
         "since_s": str(20 + stream.below(120)),
     }
@@ -73,7 +82,7 @@ def _map_of(case: Case) -> str:
 
 def _suffer(case: Case, cluster: Cluster) -> None:
     """Let the store hang for a minute or two, until somebody deletes its pod."""
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
     store = _store_of(case)
     pods = [
         pod["metadata"]["name"]

@@ -9,10 +9,20 @@ from typing import Final, NamedTuple
 
 from env_core.apiserver.request import Identity
 from env_core.cluster import Cluster
-from env_core.faults._config import deleted, pass_time, stopped, waits
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import deployments, owner_of, restart, restarted, rolled_out, undone
+from env_core.faults._words import (
+    deleted,
+    deployments,
+    owner_of,
+    pass_time,
+    restart,
+    restarted,
+    rolled_out,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.objects.quantity import to_bytes
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream

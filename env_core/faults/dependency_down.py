@@ -11,7 +11,15 @@ from env_core.faults._admission import comes_to_roll_out
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._network import callers_of, patched, upstreams
-from env_core.faults._words import container_of, deployments, owner_of, patch_container
+from env_core.faults._words import (
+    container_of,
+    deployments,
+    owner_of,
+    pass_time,
+    patch_container,
+    restarted,
+    waits,
+)
 from env_core.programs._redis_config import memory_bytes
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
@@ -43,7 +51,7 @@ def _callers_restart(case: Case) -> tuple[str, ...]:
 
 
 def _restart(case: Case) -> tuple[str, ...]:
-    return (f"kubectl rollout restart {case.target}",)
+    return (restarted(case),)
 
 
 # A store whose arguments were changed: its only pod is replaced at once
@@ -77,12 +85,12 @@ def _stores(base: Base) -> tuple[str, ...]:
 
 def _store_params(stream: Stream, base: Base, place: Workload) -> Params:
     args = _spoilt(_args(base, place), stream.choice(_MEGABYTES))
-    return {"args": json.dumps(args), "wait_s": str(stream.choice(_WAITS_S) + stream.below(60))}
+    return {"args": json.dumps(args), **waits(stream, _WAITS_S)}
 
 
 def _spoil(case: Case, cluster: Cluster) -> None:
     patch_container(cluster, case.place, {"args": json.loads(case.params["args"])})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _wrong_word(case: Case) -> str:
@@ -176,7 +184,7 @@ def _leaf_params(stream: Stream, _base: Base, _place: Workload) -> Params:
         "key": key,
         "value": stream.choice(_SETTINGS[key]),
         "before_s": str(20 + stream.below(100)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -188,7 +196,7 @@ def _misconfigure(case: Case, cluster: Cluster) -> None:
     for pod in cluster.store.list("pods", case.namespace):
         if case.place.labels.items() <= (pod["metadata"].get("labels") or {}).items():
             client.delete("pods", case.namespace, pod["metadata"]["name"], Options(grace_period_seconds=5))
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _set(case: Case, value: str | None) -> tuple[str, ...]:

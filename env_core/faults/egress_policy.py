@@ -22,7 +22,7 @@ from env_core.faults._network import (
     port_of,
     upstreams,
 )
-from env_core.faults._words import deployments
+from env_core.faults._words import deployments, pass_time, restarted, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -66,7 +66,7 @@ def _callers(base: Base, *, is_in_closed: bool) -> tuple[str, ...]:
 
 
 def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
-    return {"what": stream.choice(_MISTAKES), "wait_s": str(stream.choice(_WAITS_S) + stream.below(60))}
+    return {"what": stream.choice(_MISTAKES), **waits(stream, _WAITS_S)}
 
 
 def _policy(case: Case) -> Object:
@@ -92,7 +92,7 @@ def _mistaken(case: Case) -> list[Object]:
 
 def _mistake(case: Case, cluster: Cluster) -> None:
     cluster.client(COLLEAGUE).patch(POLICIES, case.namespace, _DNS, {"spec": {"egress": _mistaken(case)}})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _rules(case: Case, name: str) -> str:
@@ -120,7 +120,7 @@ def _closed_params(stream: Stream, _base: Base, place: Workload) -> Params:
     return {
         "policy": stream.choice(_NAMES).format(place.name),
         "reason": stream.choice(_REASONS),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -148,7 +148,7 @@ def _close(case: Case, cluster: Cluster) -> None:
     )
     policy["metadata"]["annotations"] = {"description": case.params["reason"]}
     owners_of_platform.create(POLICIES, case.namespace, policy)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _own_look_up(case: Case) -> Check:
@@ -160,7 +160,7 @@ def _any_policy(case: Case) -> Allowed:
 
 
 def _restart(case: Case) -> tuple[str, ...]:
-    return (f"kubectl rollout restart {case.target}",)
+    return (restarted(case),)
 
 
 def _restart_name_servers(_case: Case) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from env_core.faults._storage import (
     stateful_databases,
     volume_never_fills,
 )
-from env_core.faults._words import container_of, owner_of, patch_container, rolled_out
+from env_core.faults._words import container_of, owner_of, pass_time, patch_container, rolled_out, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks import Check
@@ -34,7 +34,7 @@ _GIB: Final = 1 << 30
 def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
     return {
         "bound": f"{stream.choice(_SIZES_GB)}GB",
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -53,7 +53,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
         if not has_ended.fails(View(cluster)):
             break
         cluster.advance(_LOOK_MS)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def keeps_settings(case: Case) -> Check:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import behind_services
+from env_core.faults._words import behind_services, pass_time, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 
@@ -15,11 +15,11 @@ _WAITS_S = (60, 240, 600)
 
 
 def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
-    return {"wait_s": str(stream.choice(_WAITS_S) + stream.below(60))}
+    return waits(stream, _WAITS_S)
 
 
 def _pass(case: Case, cluster: Cluster) -> None:
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def needless_changes() -> tuple[Decoy, ...]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import deployments, patch_container, pods_wait, rolled_out, runs_image
+from env_core.faults._words import (
+    deleted,
+    deployments,
+    pass_time,
+    patch_container,
+    pods_wait,
+    restarted,
+    rolled_out,
+    runs_image,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 
@@ -19,13 +31,13 @@ def _params(stream: Stream, _base: Base, place: Workload) -> Params:
     wanted = place.later_tags[0] if place.later_tags and stream.below(2) else tag
     return {
         "image": f"{repository}:{stream.choice(_SLIPS).format(wanted)}",
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
 def _inject(case: Case, cluster: Cluster) -> None:
     patch_container(cluster, case.place, {"image": case.params["image"]})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _set_image(case: Case, image: str) -> str:
@@ -60,23 +72,19 @@ FAMILY = Family(
             allowed=lambda case: (case.allow(case.container("image")),),
             repairs=(
                 lambda case: (_set_image(case, case.place.image),),
-                lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
+                lambda case: (undone(case),),
             ),
             decoys=(
                 Decoy(script=lambda case: (_set_image(case, "nginx:1.27"),)),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
                 Decoy(
                     script=lambda case: (
                         _set_image(case, case.place.image),
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                        stopped(case),
                     )
                 ),
                 Decoy(
-                    script=lambda case: (f"kubectl -n {case.namespace} delete deployment {case.name}",),
+                    script=lambda case: (deleted(case),),
                     is_harmful=True,
                 ),
             ),

@@ -25,6 +25,7 @@ from env_core.faults._network import (
     policy_of,
     port_of,
 )
+from env_core.faults._words import pass_time, restarted, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -61,7 +62,7 @@ def _drift_params(stream: Stream, _base: Base, place: Workload) -> Params:
         "what": stream.choice(("key", "value", "port")),
         "port": str(stream.choice(ports)),
         "value": stream.choice(_VALUES),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -100,7 +101,7 @@ def _drifted(case: Case) -> list[Object]:
 def _drift(case: Case, cluster: Cluster) -> None:
     name = _policy(case)["metadata"]["name"]
     cluster.client(COLLEAGUE).patch(POLICIES, case.namespace, name, {"spec": {"ingress": _drifted(case)}})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _drift_shown(case: Case) -> str:
@@ -128,7 +129,7 @@ def _open_wide(case: Case, name: str) -> str:
 
 
 def _restart(case: Case) -> tuple[str, ...]:
-    return (f"kubectl rollout restart {case.target}",)
+    return (restarted(case),)
 
 
 # A policy that closes a namespace, and none that opens it
@@ -157,7 +158,7 @@ def _closed_params(stream: Stream, _base: Base, _place: Workload) -> Params:
         "policy": stream.choice(_NAMES),
         "reason": stream.choice(_REASONS),
         "is_scraped": str(stream.choice((0, 1))),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -169,7 +170,7 @@ def _close(case: Case, cluster: Cluster) -> None:
     policy = _whole_namespace(case, case.params["policy"], rules)
     policy["metadata"]["annotations"] = {"description": case.params["reason"]}
     owners_of_platform.create(POLICIES, case.namespace, policy)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _whole_namespace(case: Case, name: str, rules: list[Object]) -> Object:

@@ -10,6 +10,7 @@ from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._network import INGRESSES, patched
+from env_core.faults._words import pass_time, restarted, waits
 from env_core.programs import Request
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
@@ -101,7 +102,7 @@ def _params(stream: Stream, base: Base, place: Workload) -> Params:
     return {
         "what": stream.choice(_mistakes(base, place)),
         "turn": str(stream.below(3)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -151,7 +152,7 @@ def _wrong_rules(case: Case) -> list[Object]:
 def _inject(case: Case, cluster: Cluster) -> None:
     patch = {"spec": {"rules": _wrong_rules(case)}}
     cluster.client(COLLEAGUE).patch(INGRESSES, case.namespace, _way(case).name, patch)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 # What must hold
@@ -268,7 +269,7 @@ FAMILY = Family(
             ),
             decoys=(
                 Decoy(script=lambda case: (_catch_all(case),)),
-                Decoy(script=lambda case: (f"kubectl rollout restart {case.target}",)),
+                Decoy(script=lambda case: (restarted(case),)),
                 Decoy(script=lambda case: (_one_field(case), _catch_all(case))),
                 Decoy(script=_made_again, is_harmful=True),
             ),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from env_core.cluster import Cluster
-from env_core.faults._config import logged, pass_time, some_unready, stopped, waits
+from env_core.faults._config import logged, some_unready
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._sidecar_port import UNPROBED
@@ -15,10 +15,13 @@ from env_core.faults._words import (
     container_of,
     own_pods_answer,
     owner_of,
+    pass_time,
     patch_container,
     restarted,
     rolled_out,
+    stopped,
     undone,
+    waits,
 )
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream

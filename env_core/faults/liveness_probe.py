@@ -8,7 +8,7 @@ from env_core.cluster import Cluster
 from env_core.faults import _probes
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import deployments, patch_container, rolled_out
+from env_core.faults._words import deployments, pass_time, patch_container, rolled_out, stopped, undone, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 
@@ -40,7 +40,7 @@ def _params(stream: Stream, base: Base, place: Workload) -> Params:
     return {
         "field": field,
         "value": stream.choice(values[field]),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -51,7 +51,7 @@ def _wrong(case: Case) -> dict[str, Any]:
 
 def _inject(case: Case, cluster: Cluster) -> None:
     patch_container(cluster, case.place, {_probes.LIVENESS: {"httpGet": _wrong(case)}})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _right(case: Case) -> dict[str, Any]:
@@ -86,7 +86,7 @@ FAMILY = Family(
             allowed=lambda case: (case.allow(case.container(_probes.LIVENESS)),),
             repairs=(
                 lambda case: (_probes.patch_probes(case, {_probes.LIVENESS: {"httpGet": _right(case)}}),),
-                lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
+                lambda case: (undone(case),),
                 lambda case: (
                     _probes.patch_probes(
                         case,
@@ -132,7 +132,7 @@ FAMILY = Family(
                 Decoy(
                     script=lambda case: (
                         _probes.patch_probes(case, {_probes.LIVENESS: {"httpGet": _right(case)}}),
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                        stopped(case),
                     )
                 ),
             ),

@@ -8,7 +8,16 @@ from env_core.cluster import Cluster
 from env_core.faults import _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import container_of, deployments, rolled_out, runs_image, undone
+from env_core.faults._words import (
+    container_of,
+    deployments,
+    pass_time,
+    restarted,
+    rolled_out,
+    runs_image,
+    stopped,
+    undone,
+)
 from env_core.objects.quantity import to_bytes
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
@@ -35,7 +44,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
     _releases.roll_out(cluster, case.place, case.params["tag"])
     cluster.advance(60_000)
     _releases.users_come(case, cluster, _ROUNDS)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _killed(view: View, case: Case) -> str:
@@ -105,16 +114,12 @@ FAMILY = Family(
                 lambda case: (_releases.set_image(case, _releases.patched(case.params["tag"])),),
             ),
             decoys=(
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
                 Decoy(script=lambda case: (_more_memory(case),)),
                 Decoy(
                     script=lambda case: (
                         _releases.set_image(case, case.place.tag),
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                        stopped(case),
                     )
                 ),
             ),

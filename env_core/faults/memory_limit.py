@@ -15,7 +15,16 @@ from env_core.faults._resources import (
     set_resources,
     without_limit,
 )
-from env_core.faults._words import deployments, patch_container, rolled_out
+from env_core.faults._words import (
+    deployments,
+    pass_time,
+    patch_container,
+    restarted,
+    rolled_out,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks import Check
@@ -45,14 +54,14 @@ def _params(stream: Stream, base: Base, place: Workload) -> Params:
         "limit": f"{limit}Mi",
         "request": f"{request}Mi",
         "cache": str(room // MIB // 3),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
 def _inject(case: Case, cluster: Cluster) -> None:
     memory = {"limits": {"memory": case.params["limit"]}, "requests": {"memory": case.params["request"]}}
     patch_container(cluster, case.place, {"resources": memory})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _were_killed(case: Case) -> Check:
@@ -89,7 +98,7 @@ def _smaller_cache(case: Case) -> tuple[str, ...]:
         )
     return (
         f"""kubectl -n {case.namespace} patch configmap {need.name} -p '{{"data":{{"{need.key}":"{cache}"}}}}'""",
-        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
+        restarted(case),
     )
 
 
@@ -140,7 +149,7 @@ FAMILY = Family(
             repairs=(
                 lambda case: (_owners_limit(case),),
                 _smaller_cache,
-                lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
+                lambda case: (undone(case),),
             ),
             decoys=(
                 Decoy(script=lambda case: (without_limit(case, "memory"),)),
@@ -156,16 +165,8 @@ FAMILY = Family(
                         ),
                     )
                 ),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
+                Decoy(script=lambda case: (stopped(case),)),
             ),
             diagnosis=lambda case: Diagnosis(
                 kind="Deployment", namespace=case.namespace, name=case.name, mechanism=Mechanism.MEMORY

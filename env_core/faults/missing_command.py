@@ -9,12 +9,17 @@ from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._words import (
     container_of,
+    deleted,
     deployments,
     owner_of,
+    pass_time,
     patch_container,
     pods_fail_to_start,
+    restarted,
     rolled_out,
     runs_image,
+    undone,
+    waits,
 )
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
@@ -34,13 +39,13 @@ _WAITS_S = (150, 400, 900)
 def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
     return {
         "command": stream.choice(_COMMANDS),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
 def _inject(case: Case, cluster: Cluster) -> None:
     patch_container(cluster, case.place, {"command": [case.params["command"]]})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _original(case: Case) -> list[str] | None:
@@ -95,7 +100,7 @@ FAMILY = Family(
             allowed=lambda case: (case.allow(case.container("command")),),
             repairs=(
                 lambda case: (_commanded(case, _original(case)),),
-                lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
+                lambda case: (undone(case),),
             ),
             decoys=(
                 Decoy(script=lambda case: (_commanded(case, ["sleep", "infinity"]),)),
@@ -106,13 +111,9 @@ FAMILY = Family(
                         f"{case.place.container}=nginx:1.27",
                     )
                 ),
+                Decoy(script=lambda case: (restarted(case),)),
                 Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
-                Decoy(
-                    script=lambda case: (f"kubectl -n {case.namespace} delete deployment {case.name}",),
+                    script=lambda case: (deleted(case),),
                     is_harmful=True,
                 ),
             ),

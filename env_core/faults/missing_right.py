@@ -13,7 +13,7 @@ from env_core.controllers.configsync import AGENT, INTERVAL_MS, declared, holds
 from env_core.faults._admission import in_the_end
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import owner_of
+from env_core.faults._words import owner_of, pass_time, waits
 from env_core.faults.declared_source import MAPS, key_and_text, managed, source_of, tagged
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
@@ -56,7 +56,7 @@ def _params(stream: Stream, _base: Base, place: Workload) -> Params:
         "what": stream.choice(_MISTAKES),
         "tag": place.later_tags[0],
         "before_s": str(60 + stream.below(300)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -92,7 +92,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
     cluster.advance(int(case.params["before_s"]) * 1_000)
     data = {key_and_text(case)[0]: tagged(case, case.params["tag"])}
     cluster.client(DELIVERY).patch(MAPS, namespace, name, {"data": data})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 # What must hold

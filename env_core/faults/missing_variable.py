@@ -5,28 +5,34 @@ from __future__ import annotations
 from env_core.cluster import Cluster
 from env_core.faults._config import (
     CONFIG,
-    deleted,
+    HALF_REPAIRS,
     drawn_need,
     is_credential,
     keeps_secret,
     key_written,
     logged,
-    map_recreated,
     need_of,
-    pass_time,
     pods_crash,
-    recreated,
     starts_as_intended,
-    stopped,
     takers,
     variable_referred,
     variable_set,
-    waits,
     write_key,
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Family, Fault, Params, Sign
-from env_core.faults._words import patch_container, restart, restarted, rolled_out, undone
+from env_core.faults._words import (
+    deleted,
+    pass_time,
+    patch_container,
+    recreated,
+    restart,
+    restarted,
+    rolled_out,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import Base, Need, Workload
 from env_core.sim.rng import Stream
 
@@ -128,16 +134,7 @@ FAMILY = Family(
                 Decoy(script=lambda case: (undone(case),)),
                 Decoy(script=lambda case: (variable_set(case, "http://localhost:8080"),)),
                 Decoy(script=lambda case: (restarted(case),)),
-                Decoy(
-                    script=lambda case: (
-                        key_written(case, need_of(case).value),
-                        stopped(case),
-                    )
-                ),
-                Decoy(
-                    script=lambda case: map_recreated(case, need_of(case).value),
-                    is_harmful=True,
-                ),
+                *HALF_REPAIRS,
             ),
             diagnosis=lambda case: Diagnosis(
                 kind="ConfigMap",

@@ -7,7 +7,7 @@ from typing import Any, Final
 from env_core.faults import _probes, _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, rolled_out, undone
+from env_core.faults._words import behind_services, restarted, rolled_out, stopped, undone, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 
@@ -28,7 +28,7 @@ def _places(base: Base) -> tuple[str, ...]:
 def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
     return {
         "note": stream.choice(_NOTES),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -41,7 +41,7 @@ def _asking(case: Case, **fields: Any) -> str:
 def _with_scale(case: Case) -> tuple[str, ...]:
     return (
         _asking(case),
-        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+        stopped(case),
     )
 
 
@@ -75,11 +75,7 @@ FAMILY = Family(
                 lambda case: (_asking(case, periodSeconds=3, failureThreshold=3),),
             ),
             decoys=(
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
                 # What accepts connections may still not answer.
                 Decoy(
                     script=lambda case: (

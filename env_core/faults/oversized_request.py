@@ -13,9 +13,14 @@ from env_core.faults._words import (
     deployments,
     has_compute_quota,
     owner_of,
+    pass_time,
     patch_container,
     pods_pend,
+    restarted,
     rolled_out,
+    stopped,
+    undone,
+    waits,
 )
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
@@ -32,14 +37,14 @@ def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
     return {
         "resource": resource,
         "amount": stream.choice(_CPU if resource == "cpu" else _MEMORY),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
 def _inject(case: Case, cluster: Cluster) -> None:
     amount = {case.params["resource"]: case.params["amount"]}
     patch_container(cluster, case.place, {"resources": {"requests": amount, "limits": amount}})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def requests_what_it_uses(case: Case) -> Check:
@@ -94,20 +99,12 @@ FAMILY = Family(
             allowed=lambda case: (case.allow(case.container("resources")),),
             repairs=(
                 lambda case: (set_resources(case, resources_of(case.base, case.place)),),
-                lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
+                lambda case: (undone(case),),
             ),
             decoys=(
                 Decoy(script=lambda case: (_zero(case),)),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
+                Decoy(script=lambda case: (stopped(case),)),
             ),
             diagnosis=lambda case: Diagnosis(
                 kind="Deployment", namespace=case.namespace, name=case.name, mechanism=Mechanism.CAPACITY

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from env_core.cluster import Cluster
 from env_core.faults._model import Case, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services
+from env_core.faults._words import behind_services, pods_unready
 from env_core.faults.healthy_control import NOTHING, needless_changes
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
-from env_core.verify.checks import Check
 from env_core.verify.view import View
 
 _NOTICED_MS = 120_000
@@ -22,24 +21,11 @@ def _params(stream: Stream, _base: Base, place: Workload) -> Params:
     return {"pod": str(stream.below(place.replicas))}
 
 
-def _is_unready(view: View, case: Case) -> bool:
-    pods = view.pods_of(case.namespace, case.name)
-    return len(view.ready_pods_of(case.namespace, case.name)) < len(pods)
-
-
 def _hang(case: Case, cluster: Cluster) -> None:
     pods = View(cluster).pods_of(case.namespace, case.name)
     pod = pods[int(case.params["pod"]) % len(pods)]
     cluster.kubelets.hang(case.namespace, pod["metadata"]["name"], case.place.container)
-    cluster.advance_until(lambda: _is_unready(View(cluster), case), _NOTICED_MS)
-
-
-def _unready(case: Case) -> Check:
-    """Some pod of the workload is not ready."""
-    return Check(
-        "a pod is not ready",
-        lambda view: "" if _is_unready(view, case) else f"every pod of {case.name} is ready",
-    )
+    cluster.advance_until(lambda: not pods_unready(case).fails(View(cluster)), _NOTICED_MS)
 
 
 def _look(case: Case) -> str:
@@ -59,7 +45,7 @@ FAMILY = Family(
             places=_places,
             params=_params,
             inject=_hang,
-            symptoms=lambda case: (_unready(case),),
+            symptoms=lambda case: (pods_unready(case),),
             evidence=lambda case: (Evidence(command=case.warnings, shows="probe failed"),),
             repaired_when=lambda _case: (),
             allowed=lambda _case: (),

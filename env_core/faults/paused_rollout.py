@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from env_core.cluster import Cluster
-from env_core.faults._config import pass_time, recreated, stopped, waits
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._releases import roll_out, set_image
-from env_core.faults._words import container_of, deployments, owner_of, rolled_out
+from env_core.faults._words import (
+    container_of,
+    deployments,
+    owner_of,
+    pass_time,
+    recreated,
+    rolled_out,
+    stopped,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream

@@ -18,7 +18,16 @@ from env_core.faults._admission import (
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
 from env_core.faults._resources import resources_of, set_resources
-from env_core.faults._words import container_of, deployments, owner_of, patch_container, runs_image
+from env_core.faults._words import (
+    container_of,
+    deployments,
+    owner_of,
+    pass_time,
+    patch_container,
+    restarted,
+    runs_image,
+    waits,
+)
 from env_core.faults.oversized_request import requests_what_it_uses
 from env_core.objects.quantity import to_bytes, to_milli
 from env_core.scenarios._app import Base, Workload
@@ -127,7 +136,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
     cluster.client(COLLEAGUE).create("deployments.apps", case.namespace, _leftover(case))
     cluster.advance(int(case.params["before_s"]) * 1_000)
     release(case, cluster, case.params["tag"])
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _without_surge(case: Case) -> str:
@@ -147,7 +156,7 @@ def _another(case: Case) -> Workload:
 
 
 def _restart(case: Case) -> tuple[str, ...]:
-    return (f"kubectl rollout restart {case.target}",)
+    return (restarted(case),)
 
 
 def _can_roll(case: Case) -> Check:
@@ -191,14 +200,14 @@ def _large_params(stream: Stream, base: Base, place: Workload) -> Params:
     return {
         "quota": room.quota,
         "amount": str(room.largest // 1000),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
 def _enlarge(case: Case, cluster: Cluster) -> None:
     amount = {"cpu": case.params["amount"]}
     patch_container(cluster, case.place, {"resources": {"requests": amount, "limits": amount}})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _zero(case: Case) -> str:

@@ -13,7 +13,12 @@ from env_core.faults._words import (
     has_ready_path,
     own_pods_answer,
     owner_of,
+    pass_time,
     patch_container,
+    pods_unready,
+    restarted,
+    undone,
+    waits,
 )
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
@@ -30,23 +35,12 @@ def _places(base: Base) -> tuple[str, ...]:
 
 def _params(stream: Stream, _base: Base, place: Workload) -> Params:
     paths = [path for path in _PATHS if path not in (place.ready_path, place.health_path)]
-    return {"path": stream.choice(paths), "wait_s": str(stream.choice(_WAITS_S) + stream.below(60))}
+    return {"path": stream.choice(paths), **waits(stream, _WAITS_S)}
 
 
 def _inject(case: Case, cluster: Cluster) -> None:
     patch_container(cluster, case.place, {"readinessProbe": {"httpGet": {"path": case.params["path"]}}})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
-
-
-def _unready(case: Case) -> Check:
-    """Some pod of the workload runs and is not ready."""
-
-    def fails(view: View) -> str:
-        pods = view.pods_of(case.namespace, case.name)
-        ready = view.ready_pods_of(case.namespace, case.name)
-        return "" if len(ready) < len(pods) else "every pod is ready"
-
-    return Check("pods are not ready", fails)
+    pass_time(cluster, case)
 
 
 def probes_readiness(case: Case) -> Check:
@@ -97,7 +91,7 @@ FAMILY = Family(
             places=_places,
             params=_params,
             inject=_inject,
-            symptoms=lambda case: (_unready(case),),
+            symptoms=lambda case: (pods_unready(case),),
             evidence=lambda case: (
                 Evidence(command=f"kubectl -n {case.namespace} get events", shows="Readiness probe failed"),
                 Evidence(
@@ -109,15 +103,11 @@ FAMILY = Family(
             allowed=lambda case: (case.allow(case.container("readinessProbe")),),
             repairs=(
                 lambda case: (_probe(case, case.place.ready_path),),
-                lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
+                lambda case: (undone(case),),
             ),
             decoys=(
                 Decoy(script=lambda case: (_without_probe(case),)),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
                 Decoy(
                     script=lambda case: (
                         f"kubectl -n {case.namespace} patch service {case.place.service} "

@@ -9,6 +9,7 @@ from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._storage import (
+    CLAIM_DECOYS,
     CLAIMS,
     VOLUMES,
     applied,
@@ -17,11 +18,10 @@ from env_core.faults._storage import (
     manifest_of,
     move_claim,
     original_claim,
-    other_volume,
     stopped_and,
     with_claims,
 )
-from env_core.faults._words import pods_pend, rolled_out
+from env_core.faults._words import pass_time, pods_pend, rolled_out, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks import Check
@@ -48,7 +48,7 @@ def _params(stream: Stream, base: Base, place: Workload) -> Params:
     return {
         "volume": _volume(base, place),
         "class": str(original_claim(base, place)["spec"]["storageClassName"]),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -56,7 +56,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
     manifest = manifest_of(original_claim(case.base, case.place), case.params["class"])
     manifest["spec"]["volumeName"] = case.params["volume"]
     move_claim(case, cluster, manifest)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def has_its_own_volume(case: Case) -> Check:
@@ -123,22 +123,13 @@ FAMILY = Family(
                 lambda case: (*_claimed_anew(case, _forget(case)), _status(case)),
             ),
             decoys=(
+                *CLAIM_DECOYS,
                 Decoy(script=_claimed_anew),
-                Decoy(script=lambda case: (other_volume(case, {"emptyDir": {}}),)),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
                 Decoy(
                     script=lambda case: (
                         f"kubectl -n {case.namespace} patch pvc {case.place.claims[0]} "
                         """-p '{"spec":{"volumeName":null}}'""",
                     )
-                ),
-                Decoy(
-                    script=lambda case: (f"kubectl -n {case.namespace} delete deployment {case.name}",),
-                    is_harmful=True,
                 ),
             ),
             diagnosis=lambda case: Diagnosis(

@@ -11,25 +11,21 @@ from env_core.apiserver.client import ApiClient
 from env_core.cluster import Cluster
 from env_core.faults._config import (
     SECRET,
-    deleted,
     drawn_need,
     encoded,
     is_of_store,
     keeps_secret,
     logged,
     need_of,
-    pass_time,
     secret_value,
-    stopped,
     store_named,
     store_of,
     takers,
     variable_set,
-    waits,
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import restarted, rolled_out
+from env_core.faults._words import deleted, pass_time, restarted, rolled_out, stopped, waits
 from env_core.programs import Request, _postgres_wire
 from env_core.programs._service_model import password_file_of
 from env_core.programs._service_starting import password

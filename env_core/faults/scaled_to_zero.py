@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from env_core.cluster import Cluster
 from env_core.controllers.configsync import declared
-from env_core.faults._config import deleted, pass_time, waits
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, no_endpoints, own_pods_answer, owner_of, restarted
+from env_core.faults._words import (
+    behind_services,
+    deleted,
+    no_endpoints,
+    own_pods_answer,
+    owner_of,
+    pass_time,
+    restarted,
+    waits,
+)
 from env_core.faults.declared_source import (
     MAPS,
     REVERTED,

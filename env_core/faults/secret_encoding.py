@@ -8,26 +8,31 @@ from functools import partial
 from env_core.cluster import Cluster
 from env_core.faults._config import (
     SECRET,
-    deleted,
     drawn_need,
     encoded,
     is_of_store,
     keeps_secret,
     logged,
     need_of,
-    pass_time,
-    recreated,
     some_unready,
     starts_as_intended,
-    stopped,
     store_named,
     takers,
     variable_set,
-    waits,
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
-from env_core.faults._words import restart, restarted, rolled_out, undone
+from env_core.faults._words import (
+    deleted,
+    pass_time,
+    recreated,
+    restart,
+    restarted,
+    rolled_out,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream

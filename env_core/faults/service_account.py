@@ -9,7 +9,7 @@ from env_core.faults._admission import comes_to_roll_out, pods_not_made, release
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._network import applied, patched
-from env_core.faults._words import deployments, owner_of, runs_image
+from env_core.faults._words import deployments, owner_of, pass_time, restarted, runs_image
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
@@ -127,7 +127,7 @@ def _mistype(case: Case, cluster: Cluster) -> None:
     name = case.params["account"]
     patch = {"spec": {"template": {"spec": {"serviceAccountName": name, "serviceAccount": name}}}}
     cluster.client(DELIVERY).patch(case.place.resource, case.namespace, case.name, patch)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 # An account that was cleaned up
@@ -145,7 +145,7 @@ def _delete(case: Case, cluster: Cluster) -> None:
     cluster.client(COLLEAGUE).delete(_ACCOUNTS, case.namespace, name)
     cluster.advance(int(case.params["before_s"]) * 1_000)
     release(case, cluster, case.place.later_tags[0])
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 FAMILY = Family(
@@ -178,7 +178,7 @@ FAMILY = Family(
             decoys=(
                 Decoy(script=lambda case: (_made(case, case.params["account"]), _status(case))),
                 Decoy(script=lambda case: (_as(case, "default"),)),
-                Decoy(script=lambda case: (f"kubectl rollout restart {case.target}",)),
+                Decoy(script=lambda case: (restarted(case),)),
             ),
             diagnosis=lambda case: Diagnosis(
                 kind="Deployment", namespace=case.namespace, name=case.name, mechanism=Mechanism.ADMISSION
@@ -203,7 +203,7 @@ FAMILY = Family(
             ),
             repairs=(
                 lambda case: (_made_as_it_was(case), _status(case)),
-                lambda case: (*_made_by_hand(case), f"kubectl rollout restart {case.target}"),
+                lambda case: (*_made_by_hand(case), restarted(case)),
             ),
             decoys=(
                 Decoy(script=lambda case: (_as(case, "default"),)),

@@ -7,7 +7,7 @@ import json
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, no_endpoints, own_pods_answer
+from env_core.faults._words import behind_services, no_endpoints, own_pods_answer, pass_time, restarted
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -34,7 +34,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
         key = sorted(service["spec"]["selector"])[0]
     patch = {"spec": {"selector": {key: case.params["value"]}}}
     cluster.client(COLLEAGUE).patch("services", case.namespace, case.place.service, patch)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _selector(case: Case) -> dict[str, str]:
@@ -97,11 +97,7 @@ FAMILY = Family(
                         + f" {_key(case)}={case.params['value']}",
                     )
                 ),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
                 Decoy(
                     script=lambda case: (
                         f"kubectl -n {case.namespace} delete service {case.place.service}",

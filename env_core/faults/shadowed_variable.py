@@ -6,24 +6,20 @@ from env_core.apiserver.request import STRATEGIC_PATCH
 from env_core.cluster import Cluster
 from env_core.faults._config import (
     asked_addresses,
-    deleted,
     entry_of,
     full_address,
     key_written,
     mistaken,
     need_of,
-    pass_time,
     starts_as_intended,
-    stopped,
     variable_referred,
     variable_set,
     variable_unset,
-    waits,
     with_asked_addresses,
 )
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import owner_of, restarted, rolled_out, undone
+from env_core.faults._words import deleted, owner_of, pass_time, restarted, rolled_out, stopped, undone, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream

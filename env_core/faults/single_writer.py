@@ -19,7 +19,7 @@ from env_core.faults._storage import (
     rolls,
     with_claims,
 )
-from env_core.faults._words import rolled_out
+from env_core.faults._words import pass_time, restarted, rolled_out, stopped, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
@@ -37,7 +37,7 @@ _ROLLS_MAX: Final = 4
 def _params(stream: Stream, _base: Base, _place: Workload) -> Params:
     return {
         "surge": stream.choice(("1", "25%", "100%")),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -54,7 +54,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
         cluster.advance(40_000)
         if not waits_for_volume(case).fails(View(cluster)):
             break
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _surge(case: Case) -> int | str:
@@ -155,11 +155,7 @@ FAMILY = Family(
                 ),
             ),
             decoys=(
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
                 Decoy(
                     script=lambda case: (
                         f"kubectl -n {case.namespace} get rs -o name | grep {case.name} | "
@@ -168,7 +164,7 @@ FAMILY = Family(
                 ),
                 Decoy(
                     script=lambda case: (
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                        stopped(case),
                         f"kubectl -n {case.namespace} rollout status deployment/{case.name} --timeout=60s",
                         f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=1",
                         _status(case),

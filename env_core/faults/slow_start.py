@@ -10,7 +10,17 @@ from env_core.cluster import Cluster
 from env_core.faults import _probes, _releases
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import container_of, deployments, rolled_out, runs_image, undone
+from env_core.faults._words import (
+    container_of,
+    deployments,
+    pass_time,
+    restarted,
+    rolled_out,
+    runs_image,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.programs._service_model import JAVA, MIGRATE, MIGRATE_VARIABLE
 from env_core.programs._service_starting import command, is_on
 from env_core.programs.service import product_of
@@ -48,7 +58,7 @@ def _params(stream: Stream, _base: Base, place: Workload) -> Params:
     return {
         "tag": stream.choice(place.slow_tags),
         "budget": str(stream.choice(_BUDGETS)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -69,7 +79,7 @@ def _startup(case: Case) -> dict[str, Any]:
 
 def _inject(case: Case, cluster: Cluster) -> None:
     _releases.roll_out(cluster, case.place, case.params["tag"], _note(case))
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _inject_lost(case: Case, cluster: Cluster) -> None:
@@ -81,7 +91,7 @@ def _inject_lost(case: Case, cluster: Cluster) -> None:
     cluster.advance_until(lambda: rolled_out(case).holds(view), _ROLLED_MS)
     cluster.advance(120_000)
     _probes.take_out(cluster, case.place, _probes.STARTUP)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _unready(case: Case) -> Check:
@@ -96,7 +106,7 @@ def _unready(case: Case) -> Check:
 def _scaled_away(case: Case) -> tuple[str, ...]:
     return (
         _probes.patch_probes(case, {_probes.STARTUP: _startup(case)}),
-        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+        stopped(case),
     )
 
 
@@ -223,7 +233,7 @@ _SLOW_RELEASE = Fault(
             )
         ),
         Decoy(script=lambda case: (_migrate_never(case),)),
-        Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",)),
+        Decoy(script=lambda case: (restarted(case),)),
         Decoy(script=_scaled_away),
     ),
     diagnosis=lambda case: Diagnosis(

@@ -6,23 +6,23 @@ from typing import Final
 
 from env_core.cluster import Cluster
 from env_core.controllers.volumeprovisioner import DRIVER
-from env_core.faults._mechanisms import Mechanism
-from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
+from env_core.faults._model import Case, Decoy, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._storage import (
+    CLAIM_DECOYS,
     CLAIMS,
     VOLUMES,
     applied,
+    claim_is_wrong,
     claim_pends,
     claim_size,
     keeps_data_on_claim,
     manifest_of,
     move_claim,
     original_claim,
-    other_volume,
     stopped_and,
     with_claims,
 )
-from env_core.faults._words import pods_pend, rolled_out
+from env_core.faults._words import pods_pend, rolled_out, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks import Check
@@ -46,7 +46,7 @@ def _params(stream: Stream, base: Base, place: Workload) -> Params:
         "label": f"{place.name}-{shelf}",
         "asked": f"{place.name}-{stream.choice([each for each in _SHELVES if each != shelf])}",
         "more": str(claim_size(base, place) // _GIB + stream.choice((2, 5, 10))),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -149,26 +149,13 @@ def _evidence(case: Case) -> tuple[Evidence, ...]:
     )
 
 
-def _diagnosis(case: Case) -> Diagnosis:
-    return Diagnosis(
-        kind="PersistentVolumeClaim",
-        namespace=case.namespace,
-        name=case.place.claims[0],
-        mechanism=Mechanism.STORAGE,
-    )
-
-
 def _on_default_class(case: Case) -> Script:
     return _claimed(case, manifest_of(original_claim(case.base, case.place), "standard"))
 
 
 _DECOYS: Final = (
+    *CLAIM_DECOYS,
     Decoy(script=_on_default_class),
-    Decoy(script=lambda case: (other_volume(case, {"emptyDir": {}}),)),
-    Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",)),
-    Decoy(
-        script=lambda case: (f"kubectl -n {case.namespace} delete deployment {case.name}",), is_harmful=True
-    ),
 )
 
 
@@ -197,7 +184,7 @@ FAMILY = Family(
                 *_DECOYS,
                 Decoy(script=lambda case: _relabel(case, case.params["foreign"], case.params["asked"])),
             ),
-            diagnosis=_diagnosis,
+            diagnosis=claim_is_wrong,
             level=3,
         ),
         Fault(
@@ -220,7 +207,7 @@ FAMILY = Family(
                 *_DECOYS,
                 Decoy(script=lambda case: _relabel(case, case.params["foreign"], case.params["label"])),
             ),
-            diagnosis=_diagnosis,
+            diagnosis=claim_is_wrong,
             level=3,
         ),
     ),

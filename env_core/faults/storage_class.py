@@ -8,9 +8,11 @@ from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._storage import (
+    CLAIM_DECOYS,
     CLAIMS,
     CLASSES,
     applied,
+    claim_is_wrong,
     claim_pends,
     keeps_data_on_claim,
     manifest_of,
@@ -20,7 +22,7 @@ from env_core.faults._storage import (
     remade,
     with_claims,
 )
-from env_core.faults._words import pods_pend, rolled_out
+from env_core.faults._words import pass_time, pods_pend, rolled_out, waits
 from env_core.objects import meta
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
@@ -41,13 +43,13 @@ def _class(base: Base, place: Workload) -> str:
 def _params(stream: Stream, base: Base, place: Workload) -> Params:
     return {
         "class": stream.choice(_SLIPS).format(_class(base, place)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
 def _misspell(case: Case, cluster: Cluster) -> None:
     move_claim(case, cluster, manifest_of(original_claim(case.base, case.place), case.params["class"]))
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _on_class_of_its_own(base: Base) -> tuple[str, ...]:
@@ -60,11 +62,11 @@ def _remove(case: Case, cluster: Cluster) -> None:
     cluster.client().delete(CLASSES, "", name)
     cluster.advance(45_000)
     move_claim(case, cluster, manifest_of(original_claim(case.base, case.place), name))
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _removal_params(stream: Stream, base: Base, place: Workload) -> Params:
-    return {"class": _class(base, place), "wait_s": str(stream.choice(_WAITS_S) + stream.below(60))}
+    return {"class": _class(base, place), **waits(stream, _WAITS_S)}
 
 
 def _restored(case: Case) -> Object:
@@ -120,26 +122,13 @@ def _evidence(case: Case) -> tuple[Evidence, ...]:
     )
 
 
-def _diagnosis(case: Case) -> Diagnosis:
-    return Diagnosis(
-        kind="PersistentVolumeClaim",
-        namespace=case.namespace,
-        name=case.place.claims[0],
-        mechanism=Mechanism.STORAGE,
-    )
-
-
 _DECOYS: Final = (
-    Decoy(script=lambda case: (other_volume(case, {"emptyDir": {}}),)),
-    Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",)),
+    *CLAIM_DECOYS,
     Decoy(
         script=lambda case: (
             f"kubectl -n {case.namespace} patch pvc {case.place.claims[0]} "
             """-p '{"spec":{"storageClassName":"standard"}}'""",
         )
-    ),
-    Decoy(
-        script=lambda case: (f"kubectl -n {case.namespace} delete deployment {case.name}",), is_harmful=True
     ),
 )
 
@@ -180,7 +169,7 @@ FAMILY = Family(
                     )
                 ),
             ),
-            diagnosis=_diagnosis,
+            diagnosis=claim_is_wrong,
             level=2,
         ),
         Fault(

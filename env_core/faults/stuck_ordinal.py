@@ -8,7 +8,16 @@ from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._storage import data_kept, pods_end, stateful_databases
-from env_core.faults._words import patch_container, pods_wait, rolled_out, runs_image
+from env_core.faults._words import (
+    pass_time,
+    patch_container,
+    pods_wait,
+    restarted,
+    rolled_out,
+    runs_image,
+    stopped,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks import Check
@@ -23,7 +32,7 @@ def _slipped(stream: Stream, _base: Base, place: Workload) -> Params:
     repository, _, tag = place.image.rpartition(":")
     return {
         "image": f"{repository}:{stream.choice(_SLIPS).format(tag)}",
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -33,13 +42,13 @@ def _upgraded(stream: Stream, _base: Base, place: Workload) -> Params:
     major = stream.choice(_LATER_MAJORS)
     return {
         "image": f"{repository}:{major}-{suffix}" if suffix else f"{repository}:{major}",
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
 def _release(case: Case, cluster: Cluster) -> None:
     patch_container(cluster, case.place, {"image": case.params["image"]})
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _image(case: Case, image: str) -> str:
@@ -81,8 +90,8 @@ _LOST: Final = (
         script=lambda case: (f"kubectl -n {case.namespace} delete statefulset {case.name} --cascade=orphan",),
         is_harmful=True,
     ),
-    Decoy(script=lambda case: (f"kubectl -n {case.namespace} scale statefulset/{case.name} --replicas=0",)),
-    Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart statefulset/{case.name}",)),
+    Decoy(script=lambda case: (stopped(case),)),
+    Decoy(script=lambda case: (restarted(case),)),
 )
 _FIXES: Final = (
     lambda case: (_image(case, case.place.image), _delete_pod(case)),

@@ -7,7 +7,14 @@ import json
 from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Sign
-from env_core.faults._words import behind_services, own_pods_answer, port_reaches_program
+from env_core.faults._words import (
+    behind_services,
+    own_pods_answer,
+    pass_time,
+    port_reaches_program,
+    restarted,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -19,7 +26,7 @@ _WAITS_S = (60, 240, 700)
 
 def _params(stream: Stream, _base: Base, place: Workload) -> Params:
     ports = [port for port in _PORTS if port != place.container_port]
-    return {"port": str(stream.choice(ports)), "wait_s": str(stream.choice(_WAITS_S) + stream.below(60))}
+    return {"port": str(stream.choice(ports)), **waits(stream, _WAITS_S)}
 
 
 def _ports(case: Case, target: int | str) -> str:
@@ -42,7 +49,7 @@ def _inject(case: Case, cluster: Cluster) -> None:
     cluster.client(COLLEAGUE).patch(
         "services", case.namespace, case.place.service, patch, "application/json-patch+json"
     )
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _second_service(case: Case) -> str:
@@ -89,11 +96,7 @@ FAMILY = Family(
             ),
             decoys=(
                 Decoy(script=lambda case: (_second_service(case),)),
-                Decoy(
-                    script=lambda case: (
-                        f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",
-                    )
-                ),
+                Decoy(script=lambda case: (restarted(case),)),
                 Decoy(
                     script=lambda case: (
                         f"kubectl -n {case.namespace} set selector service/{case.place.service} app=nobody",

@@ -17,7 +17,16 @@ from env_core.faults._nodes import (
     taint_arguments,
     unbound_deployments,
 )
-from env_core.faults._words import pods_pend, restart, rolled_out
+from env_core.faults._words import (
+    pass_time,
+    pods_pend,
+    restart,
+    restarted,
+    rolled_out,
+    stopped,
+    undone,
+    waits,
+)
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE, DELIVERY
 from env_core.sim.rng import Stream
@@ -49,7 +58,7 @@ def _stray(stream: Stream, base: Base, _place: Workload) -> Params:
         "effect": "NoSchedule",
         "nodes": ",".join(common_nodes(base)),
         "between_s": str(stream.choice(_BETWEEN_S) + stream.below(30)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -67,7 +76,7 @@ def _inject_stray(case: Case, cluster: Cluster) -> None:
         cluster.advance(3_000)
     cluster.advance(int(case.params["between_s"]) * 1_000)
     restart(cluster, case.place)
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _untaint(case: Case, *names: str) -> str:
@@ -104,7 +113,7 @@ def _dedicated(stream: Stream, base: Base, _place: Workload) -> Params:
         "nodes": stream.choice(common_nodes(base)),
         "slip": stream.choice(_SLIPS),
         "between_s": str(stream.choice(_BETWEEN_S) + stream.below(30)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
@@ -131,7 +140,7 @@ def _inject_dedicated(case: Case, cluster: Cluster) -> None:
     cluster.advance(int(params["wait_s"]) * 1_000)
 
 
-_RESTART = Decoy(script=lambda case: (f"kubectl -n {case.namespace} rollout restart deployment/{case.name}",))
+_RESTART = Decoy(script=lambda case: (restarted(case),))
 _EVERYTHING = Decoy(script=lambda case: (_tolerate(case, {"operator": "Exists"}),))
 
 FAMILY = Family(
@@ -168,9 +177,7 @@ FAMILY = Family(
                 Decoy(script=lambda case: (_tolerate(case, _exact(case)),)),
                 _EVERYTHING,
                 Decoy(script=lambda case: (_untaint(case, _nodes(case)[0]),)),
-                Decoy(
-                    script=lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",)
-                ),
+                Decoy(script=lambda case: (undone(case),)),
                 _RESTART,
             ),
             diagnosis=lambda case: Diagnosis(
@@ -209,7 +216,7 @@ FAMILY = Family(
                 lambda case: (_tolerate(case, _exact(case)),),
                 lambda case: (_tolerate(case, _in_key(case)),),
                 # Back to the common nodes until the move is prepared properly.
-                lambda case: (f"kubectl -n {case.namespace} rollout undo deployment/{case.name}",),
+                lambda case: (undone(case),),
             ),
             decoys=(
                 _EVERYTHING,
@@ -217,7 +224,7 @@ FAMILY = Family(
                 Decoy(
                     script=lambda case: (
                         _tolerate(case, _exact(case)),
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                        stopped(case),
                     )
                 ),
                 _RESTART,

@@ -11,7 +11,7 @@ from env_core.faults._admission import comes_to_roll_out, pods_not_made, release
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._network import POLICIES, owner_ref, policy_of, port_of
-from env_core.faults._words import deployments, runs_image
+from env_core.faults._words import deployments, pass_time, restarted, runs_image
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.platform import COLLEAGUE
 from env_core.sim.rng import Stream
@@ -60,7 +60,7 @@ def _release(case: Case, cluster: Cluster) -> None:
     """Let the pipeline release the workload some time after the server was cut off."""
     cluster.advance(int(case.params["before_s"]) * 1_000)
     release(case, cluster, case.place.later_tags[0])
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 # What must hold
@@ -254,7 +254,7 @@ def _decoys(repair: Any) -> tuple[Decoy, ...]:
         Decoy(script=_without_webhook),
         Decoy(script=_ignored),
         Decoy(script=lambda case: (f"kubectl rollout undo {case.target}",)),
-        Decoy(script=lambda case: (f"kubectl rollout restart {case.target}",)),
+        Decoy(script=lambda case: (restarted(case),)),
         Decoy(script=lambda case: (*repair(case), _bad_release(case))),
         Decoy(
             script=lambda case: (
@@ -294,12 +294,12 @@ FAMILY = Family(
                 lambda case: _then_wait((_scale(case, _server(case).replicas),), case),
                 lambda case: (
                     _scale(case, _server(case).replicas + 1),
-                    f"kubectl rollout restart {case.target}",
+                    restarted(case),
                 ),
             ),
             decoys=(
                 *_decoys(lambda case: (_scale(case, _server(case).replicas),)),
-                Decoy(script=lambda case: (_scale(case, 1), f"kubectl rollout restart {case.target}")),
+                Decoy(script=lambda case: (_scale(case, 1), restarted(case))),
             ),
             diagnosis=lambda case: Diagnosis(
                 kind="Deployment",
@@ -322,7 +322,7 @@ FAMILY = Family(
             trials=lambda case: (churn((owner_ref(_server(case)),)),),
             repairs=(
                 lambda case: _then_wait(_as_before(case), case),
-                lambda case: (*_another_way(case), f"kubectl rollout restart {case.target}"),
+                lambda case: (*_another_way(case), restarted(case)),
             ),
             decoys=_decoys(_as_before),
             diagnosis=_cut_at,

@@ -6,7 +6,7 @@ from env_core.cluster import Cluster
 from env_core.faults._mechanisms import Mechanism
 from env_core.faults._model import Case, Decoy, Diagnosis, Evidence, Family, Fault, Params, Script, Sign
 from env_core.faults._nodes import NODES, allow_node, nodes_in_service, reached_nodes
-from env_core.faults._words import behind_services, rolled_out
+from env_core.faults._words import behind_services, pass_time, rolled_out, stopped, waits
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.changes import ADDED, GONE
@@ -23,13 +23,13 @@ def _places(base: Base) -> tuple[str, ...]:
 def _params(stream: Stream, base: Base, place: Workload) -> Params:
     return {
         "node": stream.choice(reached_nodes(base, place)),
-        "wait_s": str(stream.choice(_WAITS_S) + stream.below(60)),
+        **waits(stream, _WAITS_S),
     }
 
 
 def _inject(case: Case, cluster: Cluster) -> None:
     cluster.machines.lose_packets(case.params["node"])
-    cluster.advance(int(case.params["wait_s"]) * 1_000)
+    pass_time(cluster, case)
 
 
 def _drain(case: Case) -> str:
@@ -94,7 +94,7 @@ FAMILY = Family(
                 Decoy(script=lambda case: (_drain(case), f"kubectl uncordon {case.params['node']}")),
                 Decoy(
                     script=lambda case: (
-                        f"kubectl -n {case.namespace} scale deployment/{case.name} --replicas=0",
+                        stopped(case),
                         *_repaired(case),
                     )
                 ),

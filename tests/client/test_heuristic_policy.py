@@ -215,7 +215,7 @@ def test_a_line_that_was_cut_off_is_left_out():
         Evidence.parsed("market", 'Service\tshop\t{"sel\n[... 9 characters truncated ...]\nx').services == {}
     )
     assert (
-        pods('shop-1\t{"tier":"shop"}\tRunning\tCrashLoopBackOff\tError\nrubbish\n')[0].waiting
+        pods('shop-1\t{"tier":"shop"}\tRunning\tCrashLoopBackOff\tError\tfalse\nrubbish\n')[0].waiting
         == "CrashLoopBackOff"
     )
 

@@ -18,7 +18,7 @@ from training import data, dpo, grpo, models, rollouts, sft
 from training.credit import turn_advantages, turn_index
 from training.curriculum import Progress, _cut, _paste
 from training.dialect import CALLS, TOOLS, call_of, json_call, result_of
-from training.evaluate import collect, settings_for, tally
+from training.evaluate import collect, tally
 from training.plan import PlanError, load
 from training.replicas import Replicas
 from training.rollouts import EpisodeRequest, Turn
@@ -180,7 +180,7 @@ class Scripted:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.task)
 def test_reward_can_be_had_and_missed(case, tokenizer, dialect, replicas):
     plan = load(CONFIGS / "cpu-tiny.yaml")
-    settings = dataclasses.replace(settings_for(plan), halves=1, turn_tokens_max=100)
+    settings = dataclasses.replace(plan.environment, halves=1, turn_tokens_max=100)
     request = EpisodeRequest(SUITE, case.task, 2_003, dict(plan.environment.options))
     script = case.script(2_003)
     (good,) = rollouts.run([request], Scripted(tokenizer, script), dialect, replicas, settings)

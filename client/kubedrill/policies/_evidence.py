@@ -12,19 +12,23 @@ from urllib.parse import urlsplit
 
 READ_NAMESPACES = "kubectl get pods --all-namespaces --no-headers"
 _KINDS = "services,deployments,statefulsets,networkpolicies,configmaps,ingresses"
+WIRING = "services,ingresses,networkpolicies,configmaps"
+"""What leads requests to workloads, and their configuration."""
+WORKLOADS = "deployments,statefulsets"
 _OBJECT_LINE = r'{range .items[*]}{.kind}{"\t"}{.metadata.name}{"\t"}{.spec}{"\t"}{.data}{"\n"}{end}'
 _POD_LINE = (
     r'{range .items[*]}{.metadata.name}{"\t"}{.metadata.labels}{"\t"}{.status.phase}{"\t"}'
-    r'{.status.containerStatuses[*].state.waiting.reason}{"\t"}{.status.containerStatuses[*].lastState.terminated.reason}{"\n"}{end}'
+    r'{.status.containerStatuses[*].state.waiting.reason}{"\t"}{.status.containerStatuses[*].lastState.terminated.reason}{"\t"}'
+    r'{.status.containerStatuses[*].ready}{"\n"}{end}'
 )
 _WORD = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.IGNORECASE)
 
 Json = dict[str, Any]
 
 
-def read_objects(namespace: str) -> str:
+def read_objects(namespace: str, kinds: str = _KINDS) -> str:
     """Return the command that prints the objects of a namespace, one a line."""
-    return f"kubectl -n {namespace} get {_KINDS} -o jsonpath='{_OBJECT_LINE}'"
+    return f"kubectl -n {namespace} get {kinds} -o jsonpath='{_OBJECT_LINE}'"
 
 
 def read_pods(namespace: str) -> str:
@@ -70,6 +74,12 @@ class PodLine:
     phase: str
     waiting: str
     last_end: str
+    is_ready: bool
+
+    @property
+    def is_unwell(self) -> bool:
+        """Whether it should run and does not."""
+        return self.phase != "Succeeded" and not self.is_ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +191,16 @@ def pods(output: str) -> list[PodLine]:
     """Return what the output of `read_pods` says."""
     lines = [line.split("\t") for line in output.splitlines()]
     return [
-        PodLine(columns[0], _object(columns[1]), columns[2], columns[3], columns[4])
+        PodLine(
+            columns[0],
+            _object(columns[1]),
+            columns[2],
+            columns[3],
+            columns[4],
+            set(columns[5].split()) == {"true"},
+        )
         for columns in lines
-        if len(columns) == 5
+        if len(columns) == 6
     ]
 
 

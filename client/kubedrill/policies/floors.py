@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Iterator
 
 from kubedrill.models import KubeObservation
+from kubedrill.policies import _evidence
 from kubedrill.policies._evidence import Evidence
 from kubedrill.policies._repairs import repairs
-from kubedrill.policies.repairing import READ_HOSTS, SUBMIT, namespace_of_page, read_wiring, read_workloads
+from kubedrill.policies.repairing import READ_HOSTS, SUBMIT, namespace_of_page
 
 _READ_WORKLOADS = (
     r"kubectl get deployments -A -o jsonpath="
@@ -88,8 +89,8 @@ class StaticPolicy:
         assert self._seen is not None
         yield READ_HOSTS
         namespace = namespace_of_page(first.incident_brief, self._seen.output)
-        yield read_wiring(namespace)
+        yield _evidence.read_objects(namespace, _evidence.WIRING)
         wiring = self._seen.output
-        yield read_workloads(namespace)
+        yield _evidence.read_objects(namespace, _evidence.WORKLOADS)
         for repair in repairs(Evidence.parsed(namespace, wiring + self._seen.output), first.incident_brief):
             yield repair.command

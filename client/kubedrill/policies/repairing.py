@@ -7,28 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from kubedrill.models import KubeObservation
-from kubedrill.policies._evidence import Evidence, matches
+from kubedrill.policies import _evidence
+from kubedrill.policies._evidence import Evidence, PodLine, matches
 from kubedrill.policies._repairs import repairs
 
 SUBMIT = "submit"
 ALL_IS_WELL = "submit --mechanism=none"
-_OBJECTS = r'{range .items[*]}{.kind}{"\t"}{.metadata.name}{"\t"}{.spec}{"\t"}{.data}{"\n"}{end}'
-_PODS = (
-    r'{range .items[*]}{.metadata.name}{"\t"}{.metadata.labels}{"\t"}{.status.phase}{"\t"}'
-    r'{.status.containerStatuses[*].ready}{"\t"}{.status.containerStatuses[*].state.waiting.reason}{"\t"}'
-    r'{.status.containerStatuses[*].lastState.terminated.reason}{"\n"}{end}'
-)
 _REVISIONS = (
     r'{range .items[*]}{.metadata.creationTimestamp}{"\t"}{.metadata.ownerReferences[0].name}{"\t"}'
     r'{.metadata.annotations.deployment\.kubernetes\.io/revision}{"\n"}{end}'
 )
 _READ_NODES = r"""kubectl get nodes -o jsonpath='{range .items[*]}{.metadata.name}{"\t"}{.spec.unschedulable}{"\n"}{end}'"""
-_WIRING = "services,ingresses,networkpolicies,configmaps"
-_WORKLOADS = "deployments,statefulsets"
 READ_HOSTS = (
     r"kubectl get ingresses -A -o jsonpath="
     r"""'{range .items[*]}{.metadata.namespace}{"\t"}{.spec.rules[*].host}{"\n"}{end}'"""
@@ -37,45 +29,6 @@ _URL = re.compile(r"https?://[^\s,;)\"']+")
 _NAMESPACE = re.compile(r"\b(?:namespace|in|from|of) ([a-z0-9][-a-z0-9]*)")
 _ROUNDS_MAX = 2
 _MEMORY = re.compile(r"(\d+)Mi")
-
-
-def read_wiring(namespace: str) -> str:
-    """Return the command that prints what leads requests to workloads, and their configuration, one object a line."""
-    return f"kubectl -n {namespace} get {_WIRING} -o jsonpath='{_OBJECTS}'"
-
-
-def read_workloads(namespace: str) -> str:
-    """Return the command that prints the workloads of a namespace, one a line."""
-    return f"kubectl -n {namespace} get {_WORKLOADS} -o jsonpath='{_OBJECTS}'"
-
-
-@dataclass(frozen=True, slots=True)
-class _Pod:
-    """One pod, as far as the rules care."""
-
-    name: str
-    labels: dict[str, str]
-    phase: str
-    is_ready: bool
-    waiting: str
-    last_end: str
-
-    @property
-    def is_unwell(self) -> bool:
-        """Whether it should run and does not."""
-        return self.phase != "Succeeded" and not self.is_ready
-
-
-def _pods_in(output: str) -> list[_Pod]:
-    found = []
-    for line in output.splitlines():
-        columns = line.split("\t")
-        if len(columns) == 6:
-            labels = dict(re.findall(r'"([^"]+)":"([^"]*)"', columns[1]))
-            ready = columns[3].split()
-            is_ready = bool(ready) and all(word == "true" for word in ready)
-            found.append(_Pod(columns[0], labels, columns[2], is_ready, columns[4], columns[5]))
-    return found
 
 
 class RepairPolicy:
@@ -111,12 +64,12 @@ class RepairPolicy:
         yield READ_HOSTS
         namespace = namespace_of_page(first.incident_brief, self._output)
         for _ in range(_ROUNDS_MAX):
-            yield read_wiring(namespace)
+            yield _evidence.read_objects(namespace, _evidence.WIRING)
             wiring = self._output
-            yield read_workloads(namespace)
+            yield _evidence.read_objects(namespace, _evidence.WORKLOADS)
             evidence = Evidence.parsed(namespace, wiring + self._output)
-            yield f"kubectl -n {namespace} get pods -o jsonpath='{_PODS}'"
-            unwell = _unwell(evidence, _pods_in(self._output))
+            yield _evidence.read_pods(namespace)
+            unwell = _unwell(evidence, _evidence.pods(self._output))
             if self._is_served and not unwell:
                 break
             yield from self._contradictions(evidence, first.incident_brief)
@@ -160,7 +113,7 @@ class RepairPolicy:
             yield command
             yield f"kubectl -n {evidence.namespace} rollout status deployment/{workload} --timeout=60s"
 
-    def _workloads(self, evidence: Evidence, unwell: dict[str, _Pod]) -> Iterator[str]:
+    def _workloads(self, evidence: Evidence, unwell: dict[str, PodLine]) -> Iterator[str]:
         """Give more memory to what is killed for it; take back the last release of what does not start."""
         for workload, pod in unwell.items():
             target = f"{evidence.kinds[workload]}/{workload}"
@@ -188,9 +141,9 @@ def namespace_of_page(brief: str, output: str) -> str:
     return named[0] if named else next(iter(spaces.values()), "default")
 
 
-def _unwell(evidence: Evidence, pods: list[_Pod]) -> dict[str, _Pod]:
+def _unwell(evidence: Evidence, pods: list[PodLine]) -> dict[str, PodLine]:
     """Return the workloads with a pod that should run and does not, each with the first such pod."""
-    found: dict[str, _Pod] = {}
+    found: dict[str, PodLine] = {}
     for workload in sorted(evidence.workloads):
         labels = evidence.workloads[workload].get("selector", {}).get("matchLabels") or {}
         own = [pod for pod in pods if pod.is_unwell and labels and matches(labels, pod.labels)]
