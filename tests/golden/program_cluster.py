@@ -7,7 +7,6 @@ Source: shared oracle `programs/README.md`, "The simulated cluster".
 
 from __future__ import annotations
 
-from base64 import b64encode
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any, Final
 
 from env_core.dataplane._model import Connection, OutsideName, Source
 from env_core.dataplane.network import Network
-from env_core.objects.x509 import certificates, elements, public_key
 from env_core.programs import (
     FILTERED,
     NETWORK_UNREACHABLE,
@@ -208,19 +206,6 @@ def _port_name(port: int) -> str:
 def certificate(*names: str) -> str:
     """Return the recorded cluster's certificates of these names, as one PEM text."""
     return "".join((CERTIFICATES / f"{name}.crt").read_text() for name in names)
-
-
-def key_of(pem: str) -> str:
-    """Return a private key of a certificate, as far as its public part goes: the numbers that only its owner knows are 0."""
-    (made, *_) = certificates(pem)
-    ((_, numbers),) = elements(public_key(made.encoded))
-    parts = b"".join(_encoded(tag, content) for tag, content in ((0x02, b"\0"), *elements(numbers), *[(0x02, b"\0")] * 6))
-    inner = _encoded(0x30, _encoded(0x02, b"\0") + _encoded(0x30, b"") + _encoded(0x04, _encoded(0x30, parts)))
-    return f"-----BEGIN PRIVATE KEY-----\n{b64encode(inner).decode()}\n-----END PRIVATE KEY-----\n"
-
-
-def _encoded(tag: int, content: bytes) -> bytes:
-    return bytes((tag, 0x82)) + len(content).to_bytes(2, "big") + content
 
 
 _TLS_12: Final = ("TLSv1.2",)
