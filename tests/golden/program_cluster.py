@@ -32,10 +32,10 @@ from env_core.programs import (
 from env_core.programs._http import PORT
 from env_core.shell._clients._wire import NetworkWire
 from tests.dataplane.world import World
+from tests.golden.program_keys import certificate
 from tests.golden.program_servers import SCRIPTS, Memory
 from tests.golden.recordings import Record
 
-CERTIFICATES: Final = Path(__file__).parents[1] / "certificates" / "gateway"
 UNDER_TEST: Final = "10.244.3.20"
 """Where the server under test stands; nothing listens there when none runs."""
 CLIENT: Final = "10.244.1.5"
@@ -201,11 +201,6 @@ class Cluster(World):
 
 def _port_name(port: int) -> str:
     return "http" if port == 8080 else f"p{port}"
-
-
-def certificate(*names: str) -> str:
-    """Return the recorded cluster's certificates of these names, as one PEM text."""
-    return "".join((CERTIFICATES / f"{name}.crt").read_text() for name in names)
 
 
 _TLS_12: Final = ("TLSv1.2",)

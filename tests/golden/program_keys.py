@@ -1,8 +1,17 @@
-"""Private keys for the recorded cluster's certificates: their numbers that tell whose they are."""
+"""The recorded cluster's certificates, and private keys for them: the numbers that tell whose they are."""
 
 from base64 import b64encode
+from pathlib import Path
+from typing import Final
 
 from env_core.objects.x509 import certificates, elements, public_key
+
+CERTIFICATES: Final = Path(__file__).parents[1] / "certificates" / "gateway"
+
+
+def certificate(*names: str) -> str:
+    """Return the recorded cluster's certificates of these names, as one PEM text."""
+    return "".join((CERTIFICATES / f"{name}.crt").read_text() for name in names)
 
 
 def key_of(pem: str) -> str:

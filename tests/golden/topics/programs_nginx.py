@@ -8,7 +8,7 @@ from env_core.programs import Container, Launch, Program, Request, Upstream, _ng
 from env_core.programs import Served as Answered
 from env_core.programs._machine import Machine
 from tests.golden.comparison import Topic
-from tests.golden.program_cluster import certificate
+from tests.golden.program_keys import certificate
 from tests.golden.program_keys import key_of
 from tests.golden.recordings import Record
 from tests.golden.server_records import Family, Served, judge_of
