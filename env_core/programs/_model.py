@@ -214,6 +214,9 @@ class Upstream(Protocol):
     def resolve(self, host: str) -> Reply:
         """Look a name up as the container; the reply's `failure` says why it has no address, its body the first one."""
 
+    def ask(self, name: str, server: str) -> Reply:
+        """Look a whole name up at one name server, as programs with a resolver of their own do; as `resolve` else."""
+
     def certificate(self, host: str, port: int) -> str:
         """Return what a TLS server shows to the container, as PEM; "" when none answers."""
 

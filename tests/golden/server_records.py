@@ -85,6 +85,7 @@ class Served:
         )  # fmt: skip
         container = family.prepared(record, container)
         self.program = family.program_of(record) if family.program_of is not None else family.program
+        world.network.under_test = self.program
         launch = self.program.launch(container)
         spec: dict[str, Any] = {"nodeName": "node-a", "containers": [{"name": "server", "image": family.image}]}
         resolver = {} if "log" in record else resolver_of(record)

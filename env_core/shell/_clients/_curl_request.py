@@ -11,6 +11,8 @@ from env_core.shell._clients._wire import Request
 from env_core.shell.filesystem import ShellFileError
 
 AGENT: Final = "curl/7.88.1"
+_EXPECTED_BYTES: Final = 1 << 20
+"""From which size on curl asks before it sends a body. Source: curl 7.88 lib/http.h EXPECT_100_THRESHOLD."""
 
 
 class Requesting(Paced):
@@ -171,6 +173,8 @@ class Requesting(Paced):
                     else "application/x-www-form-urlencoded"
                 )
                 found.append(("Content-Type", kind))
+            if len(body) > _EXPECTED_BYTES and "expect" not in custom and not options.has("http1.0"):
+                found.append(("Expect", "100-continue"))
         return found
 
 
