@@ -68,7 +68,7 @@ class Family:
     """Does an action that a trigger names; False when it does not know it."""
     volume: Callable[[Record], Mapping[str, str]] = lambda _record: {}
     """What lies in the server's data directory at first, as its program keeps it."""
-    data: str = "/data"
+    data_of: Callable[[Record], str] = lambda _record: "/data"
     claim_size: str = ""
     """The size of the claim tron/data, which a container may mount."""
     pauses: Callable[[Record], Mapping[int, int]] = lambda _record: {}
@@ -123,7 +123,7 @@ class Served:
             }
             world.put("persistentvolumeclaims", claim)
         if stored := family.volume(record):
-            world.runtime.disks.write(place_of(container, family.data), stored)
+            world.runtime.disks.write(place_of(container, family.data_of(record)), stored)
         launch = world.network.settled(pod, self.program, container, launch)
         world.network.reject("192.0.2.1", NETWORK_UNREACHABLE)
         ending = launch.exit
