@@ -18,6 +18,7 @@ from transformers import TrainerCallback
 from trl import GRPOTrainer
 
 from training.credit import turn_advantages
+from training.lengths import by_length
 from training.plan import Grpo, PlanError
 
 _DEAD_SHARE = 0.5
@@ -104,6 +105,26 @@ class EpisodeTrainer(GRPOTrainer):
                 rewards, _learned(out), self.num_generations, self.options.gamma
             ).to(out["completion_ids"].device)
         return out
+
+    def _get_per_token_logps_and_entropies(
+        self,
+        model: Any,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        logits_to_keep: int,
+        *arguments: Any,
+        **keywords: Any,
+    ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
+        size, score = self.options.rows_at_once, super()._get_per_token_logps_and_entropies
+        if not size:
+            return score(model, input_ids, attention_mask, logits_to_keep, *arguments, **keywords)
+        return by_length(
+            lambda ids, mask, keep: score(model, ids, mask, keep, *arguments, **keywords),
+            input_ids,
+            attention_mask,
+            logits_to_keep,
+            size,
+        )
 
     def _drawn(self, inputs: list[dict[str, Any]], attempt: int) -> list[dict[str, Any]]:
         """Return other rows in the place of these, the same for all of a group."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from env_core.apiserver.request import ApiRequest
+from env_core.world import Object
 
 
 class AuditRecord(NamedTuple):
@@ -21,6 +22,8 @@ class AuditRecord(NamedTuple):
     code: int
     annotations: tuple[tuple[str, str], ...] = ()
     is_dry_run: bool = False
+    cut_off: tuple[Object, ...] = ()
+    """Pods that it gave no time to end, as they were."""
 
 
 class AuditLog:
@@ -33,7 +36,12 @@ class AuditLog:
         self._is_shared = False
 
     def add(
-        self, at_ms: int, request: ApiRequest, code: int, annotations: Mapping[str, str] | None = None
+        self,
+        at_ms: int,
+        request: ApiRequest,
+        code: int,
+        annotations: Mapping[str, str] | None = None,
+        cut_off: Sequence[Object] = (),
     ) -> None:
         """Append the record of a request, unless a component of the cluster sent it."""
         user = request.identity.name
@@ -54,6 +62,7 @@ class AuditLog:
                 code,
                 tuple(sorted(annotations.items())) if annotations else (),
                 request.options.dry_run,
+                tuple(cut_off),
             )
         )
 

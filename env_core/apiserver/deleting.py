@@ -17,6 +17,9 @@ from env_core.world import Object
 if TYPE_CHECKING:
     from env_core.apiserver.server import ApiServer
 
+CUT_OFF_S: Final = 1
+"""A grace that lets nothing end: `--force` asks for none, and `--now` or a grace of 0 alone for a second."""
+
 
 def delete(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
     """Delete an object, at once or gracefully, as its kind, finalizers and the options say."""
@@ -30,6 +33,8 @@ def delete(server: ApiServer, request: ApiRequest, kind: Kind) -> ApiResponse:
         return ApiResponse(200, old if options.dry_run else put(server, kind, marked))
     finalizers = _deletion_finalizers(metadata.get("finalizers", []), options.propagation_policy)
     grace = _grace(kind, old, options)
+    if kind.grace is not None and grace <= CUT_OFF_S and not options.dry_run:
+        server.remarks.cut_off.append(old)
     holds_namespace = kind.resource == "namespaces" and bool((old.get("spec") or {}).get("finalizers"))
     if not finalizers and grace == 0 and not holds_namespace:
         if not options.dry_run:

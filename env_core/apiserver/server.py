@@ -33,17 +33,19 @@ _METHODS = {"create": "post", "list": "get", "update": "put", "deletecollection"
 
 
 class Remarks:
-    """What admission says beyond yes and no: warnings to the client, annotations of the audit record."""
+    """What is said of a request beyond its answer: warnings to the client, and what goes into the audit record."""
 
-    __slots__ = ("annotations", "warnings")
+    __slots__ = ("annotations", "cut_off", "warnings")
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self.annotations: dict[str, str] = {}
+        self.cut_off: list[Object] = []
+        """Pods that it gave no time to end, as they were."""
 
     def __bool__(self) -> bool:
         """Whether there is anything."""
-        return bool(self.warnings or self.annotations)
+        return bool(self.warnings or self.annotations or self.cut_off)
 
     def warn(self, text: str) -> None:
         """Warn the client, once per text."""
@@ -143,7 +145,7 @@ class ApiServer:
             self.audit.add(self.loop.now_ms, request, response.code)
             return response._replace(warnings=sent(response.warnings)) if response.warnings else response
         self.remarks = Remarks()
-        self.audit.add(self.loop.now_ms, request, response.code, remarks.annotations)
+        self.audit.add(self.loop.now_ms, request, response.code, remarks.annotations, remarks.cut_off)
         return response._replace(warnings=sent((*response.warnings, *remarks.warnings)))
 
     def _answer(self, request: ApiRequest) -> ApiResponse:

@@ -191,10 +191,14 @@ class Network(Resolver):
         finally:
             self.crowds.users = 1
 
+    def _program_of(self, run: Run) -> Program | None:
+        """Return what answers for a run."""
+        return programs().get(run.program)
+
     def _serve(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         run = connection.run
         assert run is not None, "connections without a failure have a run"
-        program = programs().get(run.program)
+        program = self._program_of(run)
         if run.is_hung:
             waited_ms = request.timeout_ms or CONNECT_TIMEOUT_MS
             return Reply(failure=TIMEOUT, latency_ms=waited_ms, detail=f"read {connection.address}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from env_core.dataplane._model import Source
 from env_core.dataplane.connecting import source_at
-from env_core.programs import UNREACHABLE, Reply, Request, Run
+from env_core.programs import DNS_TIMEOUT, NXDOMAIN, SERVFAIL, UNREACHABLE, Reply, Request, Run
 from env_core.programs._disks import place_of
 from env_core.programs._images import is_musl
 from env_core.world import Object
@@ -60,6 +60,19 @@ class Upstream:
             latency_ms=found.latency_ms,
             detail="dns",
         )
+
+    def ask(self, name: str, server: str) -> Reply:
+        """Look a whole name up at one name server."""
+        source = self.source()
+        if source is None:
+            return Reply(failure=UNREACHABLE, detail="dns")
+        answer = self._network.query(source, name, "A", server=server)
+        if answer.failure:
+            return Reply(failure=DNS_TIMEOUT, detail="dns")
+        self.elapsed_ms += answer.latency_ms
+        found = answer.values("A")
+        failure = "" if found else SERVFAIL if answer.rcode in ("SERVFAIL", "REFUSED") else NXDOMAIN
+        return Reply(failure=failure, body=next(iter(found), ""), latency_ms=answer.latency_ms, detail="dns")
 
     def certificate(self, host: str, port: int) -> str:
         """Return what a TLS server shows to the container."""

@@ -47,6 +47,7 @@ _REASONS_UNSAFE: Final = (
     "packets lost after the firmware update, ticket HW-2231",
 )
 _WAITS_S: Final = (120, 300, 700)
+_NOTE: Final = "example.com/maintenance"
 _LEFT_MILLIS: Final = 10
 """How much less than one pod asks for is left on the nodes in service."""
 _MIN_MILLIS: Final = 20
@@ -82,7 +83,7 @@ def _inject(case: Case, cluster: Cluster, *, is_sound: bool) -> None:
     patch_node(cluster, COLLEAGUE, spare, {"unschedulable": True})
     cluster.advance(20_000)
     colleague = cluster.client(COLLEAGUE)
-    notes = {"example.com/maintenance": case.params["reason"]}
+    notes = {_NOTE: case.params["reason"]}
     colleague.patch(NODES, "", node, {"metadata": {"annotations": notes}, "spec": {"unschedulable": True}})
     for pod in cluster.store.indexed("node", node):
         if not any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences") or ()):
@@ -181,6 +182,7 @@ def _allowed(case: Case) -> tuple[Allowed, ...]:
         allow_node("*", ADDED),
         allow_node(node, GONE),
         allow_node(node, "spec.unschedulable"),
+        allow_node(node, f"metadata.annotations.{_NOTE}"),
         *(
             Allowed(resource="deployments.apps", namespace=_NAMESPACE, name=name, path=ADDED)
             for name in _others(case)

@@ -20,6 +20,7 @@ from typing import Final
 from env_core.sim.timefmt import rfc3339
 
 _PEM: Final = re.compile(r"-----BEGIN CERTIFICATE-----\s(.*?)-----END CERTIFICATE-----", re.DOTALL)
+_KEY: Final = re.compile(r"-----BEGIN (RSA |EC |)PRIVATE KEY-----\s(.*?)-----END", re.DOTALL)
 _COMMON_NAME: Final = bytes.fromhex("550403")
 _ATTRIBUTES: Final = {
     bytes.fromhex(f"5504{code}"): name
@@ -181,6 +182,38 @@ def _moment(tag: int, content: bytes) -> int:
         text = ("19" if int(text[:2]) >= 50 else "20") + text
     at = datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
     return int(at.timestamp()) * 1000
+
+
+@lru_cache(maxsize=64)
+def is_key_of(pem: str, certificate: Certificate) -> bool:
+    """Whether a private key in PEM is the one of a certificate; true, too, where it does not tell.
+
+    Source: RFC 8017 A.1.2, RFC 5915 and RFC 5958: RSA keys are told by their modulus, others by the public part they hold.
+    """
+    found = _KEY.search(pem)
+    if found is None:
+        return True
+    try:
+        public = public_key(certificate.encoded)
+        ((_, outer),) = elements(base64.b64decode("".join(found[2].split()), validate=True))
+        if not found[1]:
+            ((_, outer),) = elements(list(elements(outer))[2][1])
+        parts = list(elements(outer))
+        if certificate.is_rsa:
+            ((_, numbers),) = elements(public)
+            return parts[1] == next(elements(numbers))
+        held = [content for tag, content in parts if tag == 0xA1]
+        return not held or next(elements(held[0]))[1][1:] == public
+    except (binascii.Error, IndexError, ValueError, StopIteration):
+        return True
+
+
+def public_key(encoded: bytes) -> bytes:
+    """Return the public key of an encoded certificate, encoded."""
+    ((_, outer),) = elements(encoded)
+    (_, body), *_ = elements(outer)
+    fields = [content for tag, content in elements(body) if tag != 0xA0]
+    return list(elements(fields[5]))[1][1][1:]
 
 
 def distrust(chain: Sequence[Certificate], roots: Sequence[Certificate], host: str, now_ms: int) -> str:

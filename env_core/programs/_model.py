@@ -214,6 +214,9 @@ class Upstream(Protocol):
     def resolve(self, host: str) -> Reply:
         """Look a name up as the container; the reply's `failure` says why it has no address, its body the first one."""
 
+    def ask(self, name: str, server: str) -> Reply:
+        """Look a whole name up at one name server, as programs with a resolver of their own do; as `resolve` else."""
+
     def certificate(self, host: str, port: int) -> str:
         """Return what a TLS server shows to the container, as PEM; "" when none answers."""
 
@@ -293,8 +296,9 @@ class Program:
     serve: Callable[[Container, Request, Upstream], Served] = serve_nothing
     starts: Callable[[Container, Launch, Upstream], Launch] | None = None
     """What becomes of a launch by what the container reaches then: names that must resolve, servers that must answer."""
-    signalled: Callable[[Container, str, int], Signalled | None] | None = None
-    """What a signal ("TERM", "HUP") at a moment in milliseconds does; None for the default of the Launch."""
+    signalled: Callable[[Container, str, int, Mapping[str, str]], Signalled | None] | None = None
+    """What a signal ("TERM", "HUP") at a moment in milliseconds does, by what the container remembers; None for the default of
+    the Launch."""
     filled: Callable[[Container, int], Signalled] | None = None
     """What the end of its disk space does to it at a moment in milliseconds; None when it goes on."""
     processes: Callable[[Container], tuple[str, ...]] | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from env_core.programs import _nginx_checks as checks
+from env_core.programs import _nginx_mime
 from env_core.programs._nginx_checks import ConfigProblem
 from env_core.programs._nginx_directives import DIRECTIVES
 from env_core.programs._nginx_model import Config, Location, Server, Settings, milliseconds
@@ -37,7 +38,8 @@ _INHERITED: Final = frozenset(
         "proxy_set_header", "proxy_http_version", "client_max_body_size", "server_tokens", "access_log", "add_header",
         "auth_basic", "auth_basic_user_file", "error_page", "proxy_next_upstream", "log_not_found", "limit_req", "limit_req_status", "proxy_buffer_size",
         "client_body_buffer_size", "client_body_temp_path", "proxy_ssl_verify", "proxy_ssl_trusted_certificate",
-        "proxy_ssl_name",
+        "proxy_ssl_name", "client_header_timeout", "client_body_timeout", "large_client_header_buffers", "resolver",
+        "resolver_timeout",
     }
 )  # fmt: skip
 
@@ -120,8 +122,10 @@ class _Reader:
         self.format_texts: dict[str, str] = {}
         self.places: dict[str, str] = {}
         self.maps: dict[str, str] = {}
+        self.order: list[str] = []
 
     def file(self, path: str, block: _Block) -> None:
+        self.order.append(path)
         self._statements(path, self.files[path], block)
 
     def _statements(self, path: str, text: str, outer: _Block) -> None:
@@ -287,9 +291,9 @@ class _Reader:
             for name in names:
                 self.file(name, block)
             return
-        if path in ("/etc/nginx/mime.types", "/etc/nginx/fastcgi_params", "/etc/nginx/uwsgi_params"):
-            return
         if path not in self.files:
+            if path in (_nginx_mime.PATH, "/etc/nginx/fastcgi_params", "/etc/nginx/uwsgi_params"):
+                return
             raise ConfigProblem(f'open() "{path}" failed (2: No such file or directory) in {where}')
         self.file(path, block)
 
@@ -351,6 +355,7 @@ class _Reader:
             formats=self.format_texts,
             maps=self.maps,
             places=self.places,
+            order=tuple(dict.fromkeys(self.order)),
         )
 
 

@@ -12,12 +12,15 @@ from typing import Final
 
 from env_core.programs import _nginx_pages
 from env_core.programs._http import REASON, access_date, header, header_date, slash_date, version
+from env_core.programs._machine import PLAIN, Machine
 from env_core.programs._model import Line, Reply, Request, Upstream
 from env_core.programs._nginx_model import Config, Location, Server, Settings
 from env_core.programs._nginx_patterns import RequestFailed
 from env_core.programs._nginx_signals import logs
 from env_core.sim.timefmt import rfc3339
 
+RAW: Final = ":raw"
+"""Pseudo header: the request line as it was read, where that is not all of it."""
 _EXPANDED_MAX: Final = 2 * 1024 * 1024
 """Characters that the variables of one request may stand for: variables of variables double with each `set`."""
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z0-9_]+)\}|([A-Za-z0-9_]+))")
@@ -33,6 +36,11 @@ class Site:
     is_musl: bool
     changed_ms: int
     """When its files were made: their Last-Modified."""
+    worker: int = 29
+    """The process id of its first worker."""
+    body_path: str = "/var/cache/nginx/client_temp"
+    """Where its build keeps bodies of requests."""
+    machine: Machine = PLAIN
 
 
 @dataclass(slots=True)
@@ -48,11 +56,23 @@ class Exchange:
     location: Location | None = None
     log: list[Line] | None = None
     elapsed_ms: int = 1
+    has_continued: bool = False
+    """Whether it told the client to go on with its body."""
+    framing: int = 0
+    """Bytes that are sent beside headers and body."""
     expanded: int = 0
     """Characters that its variables stood for so far."""
     captures: tuple[str, ...] = ()
     tried: list[tuple[str, int, str, str]] = field(default_factory=list)
     """(address, status, length of the answer, seconds) of each upstream server that was asked."""
+
+    def connection(self) -> int:
+        """Return the number of the next connection that the error log names."""
+        memory = self.upstream.state()
+        number = int(memory.get("connections", "0")) + 1
+        memory["connections"] = str(number)
+        self.upstream.remember(memory)
+        return number
 
     @property
     def settings(self) -> Settings:
@@ -232,7 +252,7 @@ def root_of(exchange: Exchange) -> str:
     return (exchange.one("root") or ("/etc/nginx/html",))[0].rstrip("/")
 
 
-def _log_level(exchange: Exchange) -> str:
+def log_level(exchange: Exchange) -> str:
     words = exchange.one("error_log") or exchange.site.config.settings.get("error_log", ((),))[-1]
     words = words or exchange.site.config.main.get("error_log", (("", "error"),))[-1]
     return words[1] if len(words) > 1 else "error"
@@ -242,23 +262,21 @@ def error(
     exchange: Exchange, text: str, *, upstream: str = "", level: str = "error", at_ms: int | None = None
 ) -> None:
     """Log a problem of a request, as far as the error log's level lets it through."""
-    if not logs(_log_level(exchange), level):
+    if not logs(log_level(exchange), level):
         return
     request = exchange.request
-    memory = exchange.upstream.state()
-    connection = int(memory.get("connections", "0")) + 1
-    memory["connections"] = str(connection)
-    exchange.upstream.remember(memory)
+    connection, worker = exchange.connection(), exchange.site.worker
     at_ms = exchange.upstream.now_ms + exchange.elapsed_ms if at_ms is None else at_ms
     host = header(request, "Host") or request.host
     parts = [
-        f"{slash_date(at_ms)} [{level}] 29#29: *{connection} {text}, client: {request.source_ip}",
+        f"{slash_date(at_ms)} [{level}] {worker}#{worker}: *{connection} {text}, client: {request.source_ip}",
         f"server: {exchange.server.names[0]}",
         f'request: "{request.method} {request.path} HTTP/{version(request)}"',
     ]
     if upstream:
         parts.append(f'upstream: "{upstream}"')
-    parts.append(f'host: "{host}"')
+    if host:
+        parts.append(f'host: "{host}"')
     line = Line(at_ms, ", ".join(parts), "stderr")
     exchange.log = [*(exchange.log or ()), line]
 
@@ -273,9 +291,10 @@ def access_line(exchange: Exchange, status: int, size: int, at_ms: int) -> Line:
     agent = headers.get("User-Agent") or header(request, "User-Agent", "-")
     user = user_of(request) if "Authorization" in headers else None
     forwarded = "" if text is None else f' "{header(request, "X-Forwarded-For", "-")}"'
+    line = headers.get(RAW) or f"{request.method} {request.path} HTTP/{version(request)}"
     text = (
         f"{request.source_ip} - {user or '-'} [{access_date(at_ms)}] "
-        f'"{request.method} {request.path} HTTP/{version(request)}" {status:03d} {size} '
+        f'"{line}" {status:03d} {size} '
         f'"{header(request, "Referer", "-")}" "{agent}"{forwarded}'
     )
     return Line(at_ms, text)
@@ -293,7 +312,7 @@ def _logged(exchange: Exchange, text: str, status: int, size: int, at_ms: int) -
     request = exchange.request
     known = {
         "time_local": access_date(at_ms), "time_iso8601": rfc3339(at_ms).replace("Z", "+00:00"), "msec": f"{at_ms / 1000:.3f}",
-        "request": f"{request.method} {request.path} HTTP/{version(request)}", "status": f"{status:03d}",
+        "request": request.headers.get(RAW) or f"{request.method} {request.path} HTTP/{version(request)}", "status": f"{status:03d}",
         "body_bytes_sent": str(size), "bytes_sent": str(size + 200), "request_length": str(_request_length(request)),
         "request_time": f"{exchange.elapsed_ms / 1000:.3f}", "request_id": _request_id(exchange),
         "upstream_addr": ", ".join(each[0] for each in exchange.tried),

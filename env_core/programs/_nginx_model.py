@@ -76,6 +76,8 @@ class Config:
     """The source variable of each variable that a map with only a default of another variable makes."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Where some settings of the main block stand."""
+    order: tuple[str, ...] = ()
+    """The files that it consists of, as they are read."""
 
 
 @lru_cache(maxsize=256)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
-from env_core.objects.x509 import CertificateProblem, certificates, distrust
 from env_core.programs._http import FOREIGN, REASON, VERSION
 from env_core.programs._model import (
-    DNS_TIMEOUT,
     EMPTY,
     FILTERED,
     NETWORK_UNREACHABLE,
-    NXDOMAIN,
     REFUSED,
     RESET,
-    SERVFAIL,
     TIMEOUT,
     UNREACHABLE,
     Reply,
@@ -23,6 +20,7 @@ from env_core.programs._model import (
 )
 from env_core.programs._nginx_exchange import Exchange, added_headers, error, expanded, headers_of, page
 from env_core.programs._nginx_model import milliseconds, size_bytes
+from env_core.programs._nginx_upstreams import UNRESOLVED, distrusted, resolved
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
 
@@ -57,13 +55,6 @@ _MUSL: Final = {
 }
 
 
-_UNRESOLVED: Final = {
-    NXDOMAIN: "3: Host not found",
-    DNS_TIMEOUT: "110: Operation timed out",
-    SERVFAIL: "2: Server failure",
-}
-
-
 _NOT_TLS: Final = "SSL_do_handshake() failed (SSL: error:0A00010B:SSL routines::wrong version number) while SSL handshaking to upstream"
 
 
@@ -87,14 +78,11 @@ def proxy(exchange: Exchange, target: str) -> Reply:
                 int(port) if is_numbered else (443 if scheme == "https" else 80),
             ),
         )
-        if (
-            "$" in target
-            and "resolver" not in exchange.settings
-            and "resolver" not in exchange.server.settings
-            and not _is_address(servers[0][0])
-        ):
-            error(exchange, f"no resolver defined to resolve {servers[0][0]}")
-            return page(exchange, 502)
+        if "$" in target and not _is_address(servers[0][0]):
+            address = resolved(exchange, servers[0][0])
+            if not address:
+                return page(exchange, 502)
+            servers = ((address, servers[0][1]),)
         return _forward(exchange, scheme, authority, servers, uri)
     return _forward(exchange, scheme, authority, _rotated(exchange, authority, servers), uri, authority)
 
@@ -176,7 +164,7 @@ def _forward(
             protocol="tls" if scheme == "https" else "http",
             timeout_ms=read_ms,
         )
-        suspicion = _distrust(exchange, host, port) if scheme == "https" else ""
+        suspicion = distrusted(exchange, host, port, authority) if scheme == "https" else ""
         found = exchange.upstream.request(host, port, sent)
         phase, _, address = found.detail.partition(" ")
         where = f"{address or host}:{port}"
@@ -201,9 +189,9 @@ def _forward(
             )
             return _checked(exchange, found, shown)
         failure = found.failure
-        if failure in _UNRESOLVED:
+        if failure in UNRESOLVED:
             exchange.elapsed_ms += found.latency_ms
-            error(exchange, f"{host} could not be resolved ({_UNRESOLVED[failure]})")
+            error(exchange, f"{host} could not be resolved ({UNRESOLVED[failure]})")
             return page(exchange, 502)
         key = failure
         took_ms = found.latency_ms
@@ -224,35 +212,6 @@ def _forward(
             continue
         return page(exchange, status)
     return page(exchange, 502)
-
-
-def _distrust(exchange: Exchange, host: str, port: int) -> str:
-    """Return why nginx does not believe an upstream's certificate, "" when it does, or does not look.
-
-    Source: tests/golden/programs/nginx (nginx.502.tls*); X509_verify_cert_error_string(3).
-    """
-    if exchange.one("proxy_ssl_verify") != ("on",):
-        return ""
-    try:
-        chain = certificates(exchange.upstream.certificate(host, port))
-        path = (exchange.one("proxy_ssl_trusted_certificate") or ("",))[0]
-        roots = certificates(exchange.site.files.get(path, ""))
-    except CertificateProblem:
-        return ""
-    if not chain:
-        return ""
-    name = (exchange.one("proxy_ssl_name") or (host,))[0]
-    problem = distrust(chain, roots, name, exchange.upstream.now_ms)
-    if "unknown authority" in problem:
-        is_own = chain[0].issuer == chain[0].subject
-        return f"upstream SSL certificate verify error: ({'18:self-signed certificate' if is_own else _UNKNOWN_ISSUER})"
-    if "has expired" in problem:
-        what = "9:certificate is not yet valid" if " is before " in problem else "10:certificate has expired"
-        return f"upstream SSL certificate verify error: ({what})"
-    return f'upstream SSL certificate does not match "{name}"' if problem else ""
-
-
-_UNKNOWN_ISSUER: Final = "20:unable to get local issuer certificate"
 
 
 _LENGTH: Final = "content-length"
@@ -300,22 +259,34 @@ def _checked(exchange: Exchange, found: Reply, shown: str) -> Reply:
 
 
 def _foreign(exchange: Exchange, found: Reply, text: str, shown: str) -> Reply:
-    """Treat bytes that are no HTTP as nginx does: a broken header is an error, all else is an HTTP/0.9 body."""
-    line, _, rest = text.partition("\n")
-    if line.startswith("HTTP/1.") and ":" not in rest.partition("\r\n\r\n")[0] and rest:
-        word = rest.partition("\r")[0].partition(" ")[0]
+    """Treat bytes that clients refuse as nginx does: a broken header is an error, what has no status line an HTTP/0.9 body."""
+    head, _, body = text.partition("\r\n\r\n")
+    lines = head.split("\r\n")
+    status = _STATUS_LINE.match(lines[0])
+    if status is None:
+        version = "1.1" if exchange.one("proxy_http_version") == ("1.1",) else "1.0"
         error(
-            exchange, f'upstream sent invalid header: "{word}\\x20..." while reading response header from upstream',
-            upstream=shown,
+            exchange, f"upstream sent no valid HTTP/{version} header while reading response header from upstream", upstream=shown
         )  # fmt: skip
-        return page(exchange, 502)
-    version = "1.1" if exchange.one("proxy_http_version") == ("1.1",) else "1.0"
-    error(
-        exchange, f"upstream sent no valid HTTP/{version} header while reading response header from upstream", upstream=shown
-    )  # fmt: skip
-    return Reply(
-        status=9, headers=((FOREIGN, text),), body=found.body or text, latency_ms=exchange.elapsed_ms
+        return Reply(
+            status=9, headers=((FOREIGN, text),), body=found.body or text, latency_ms=exchange.elapsed_ms
+        )
+    for line in lines[1:]:
+        word, space, _ = line.partition(" ")
+        if space and ":" not in word:
+            error(
+                exchange, f'upstream sent invalid header: "{word}\\x20..." while reading response header from upstream',
+                upstream=shown,
+            )  # fmt: skip
+            return page(exchange, 502)
+    pairs = tuple((name, value.strip()) for name, _, value in (line.partition(":") for line in lines[1:]))
+    return _passed_on(
+        exchange, found._replace(status=int(status[1]), headers=pairs, body=body), is_chunked=True
     )
+
+
+_STATUS_LINE: Final = re.compile(r"HTTP/[1-9]\.\d (\d{3})")
+"""Source: nginx src/http/ngx_http_parse.c ngx_http_parse_status_line."""
 
 
 @lru_cache(maxsize=512)
@@ -347,8 +318,8 @@ def _role(name: str) -> str:
     return "" if lower in _DROPPED_HEADERS or name.startswith(":") else "other"
 
 
-def _passed_on(exchange: Exchange, found: Reply) -> Reply:
-    """Return an upstream's answer as nginx passes it on."""
+def _passed_on(exchange: Exchange, found: Reply, *, is_chunked: bool = False) -> Reply:
+    """Return an upstream's answer as nginx passes it on; in chunks when its length is not known."""
     kind = length = ""
     rest: list[tuple[str, str]] = []
     reason = ""
@@ -363,8 +334,11 @@ def _passed_on(exchange: Exchange, found: Reply) -> Reply:
         elif role:
             rest.append((name, value))
     size = int(length) if length.isdigit() else len(found.body.encode())
+    chunked = (("Transfer-Encoding", "chunked"),) if is_chunked else ()
+    if is_chunked:
+        exchange.framing += len(f"{len(found.body.encode()):x}\r\n\r\n0\r\n\r\n")
     headers = (
-        *headers_of(exchange, found.status, kind, size, is_passed_on=True),
+        *headers_of(exchange, found.status, kind, None if is_chunked else size, *chunked, is_passed_on=True),
         *rest,
         *added_headers(exchange, found.status),
     )

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from env_core.programs import _nginx_pages
-from env_core.programs._http import header, header_date
+from env_core.programs._http import CONTINUE, CONTINUE_TEXT, CUT_SHORT, header, header_date
+from env_core.programs._machine import is_full
 from env_core.programs._model import (
     EMPTY,
     Reply,
@@ -29,6 +30,7 @@ from env_core.programs._nginx_exchange import (
     root_of,
     user_of,
 )
+from env_core.programs._nginx_framing import TYPED, body_late, is_expecting, is_long, unframed
 from env_core.programs._nginx_limits import limited
 from env_core.programs._nginx_model import Config, Location, Server, size_bytes
 from env_core.programs._nginx_patterns import RequestFailed, pattern
@@ -91,6 +93,8 @@ def location_of(owner: Server | Location, path: str) -> Location | None:
 
 def answer(site: Site, port: int, request: Request, upstream: Upstream) -> Served:
     """Answer one HTTP request that came in on `port`."""
+    if request.protocol == TYPED and not request.body:
+        return Served(reply=Reply(failure=EMPTY, latency_ms=1))
     host = (header(request, "Host") or request.host).partition(":")[0].lower()
     path, _, query = request.path.partition("?")
     try:
@@ -104,12 +108,15 @@ def answer(site: Site, port: int, request: Request, upstream: Upstream) -> Serve
     exchange = Exchange(site, server, request, upstream, path or "/", query)
     try:
         reply = _early(exchange) or _answer_path(exchange, 0)
+        if exchange.has_continued:
+            reply = reply._replace(headers=(*reply.headers, (CONTINUE, "")))
     except RequestFailed as failed:
         reply = _given_up(exchange, failed)
     if request.method == "HEAD":
         shown = 0
     else:
         shown = len(reply.body.encode()) if not reply.body.isascii() else len(reply.body)
+    shown += exchange.framing
     lines = exchange.log or []
     if request.timeout_ms and exchange.elapsed_ms > request.timeout_ms:
         gone_ms = upstream.now_ms + request.timeout_ms
@@ -123,6 +130,8 @@ def answer(site: Site, port: int, request: Request, upstream: Upstream) -> Serve
         return Served(reply=reply, log=tuple(lines), cpu_ms=1, memory_bytes=64 << 10)
     if exchange.one("access_log") != ("off",):
         lines = [*lines, access_line(exchange, reply.status, shown, upstream.now_ms + exchange.elapsed_ms)]
+    if reply.failure == EMPTY:
+        reply = reply._replace(status=0)
     return Served(reply=reply, log=tuple(lines), cpu_ms=1, memory_bytes=64 << 10)
 
 
@@ -140,6 +149,10 @@ def _early(exchange: Exchange) -> Reply | None:
     request = exchange.request
     if request.protocol == "tls":
         return page(exchange, 400)
+    if request.protocol == TYPED or CUT_SHORT in request.headers or is_long(request):
+        refused = unframed(exchange)
+        if refused is not None:
+            return refused
     if not request.body:
         return None
     exchange.location = location_of(exchange.server, exchange.path)
@@ -178,30 +191,33 @@ def _answer_path(exchange: Exchange, turns: int) -> Reply:
             return refused
     proxied = settings.get("proxy_pass")
     if proxied:
-        _keep_body(exchange)
-        return proxy(exchange, proxied[-1][0])
+        return (_keep_body(exchange) if exchange.request.body else None) or proxy(exchange, proxied[-1][0])
     if "try_files" in settings:
         return _try_files(exchange, settings["try_files"][-1], turns)
     return _static(exchange, exchange.path)
 
 
-def _keep_body(exchange: Exchange) -> None:
-    """Put a large body of a request in a file before it goes to an upstream."""
-    if not exchange.request.body:
-        return
+def _keep_body(exchange: Exchange) -> Reply | None:
+    """Read a request's body before it goes to an upstream, a large one into a file; return why that fails."""
+    late = body_late(exchange)
+    if late is not None:
+        return late
+    if is_expecting(exchange.request):
+        exchange.has_continued = True
+        exchange.framing += len(CONTINUE_TEXT)
     buffer = size_bytes((exchange.one("client_body_buffer_size") or ("16k",))[0])
     if len(exchange.request.body) <= buffer:
-        return
+        return None
     memory = exchange.upstream.state()
     number = int(memory.get("bodies", "0")) + 1
     memory["bodies"] = str(number)
     exchange.upstream.remember(memory)
-    directory = (exchange.one("client_body_temp_path") or ("/var/cache/nginx/client_temp",))[0]
-    error(
-        exchange,
-        f"a client request body is buffered to a temporary file {directory}/{number:010d}",
-        level="warn",
-    )
+    path = f"{(exchange.one('client_body_temp_path') or (exchange.site.body_path,))[0]}/{number:010d}"
+    error(exchange, f"a client request body is buffered to a temporary file {path}", level="warn")
+    if not is_full(exchange.site.machine, path):
+        return None
+    error(exchange, f'pwrite() "{path}" failed (28: No space left on device)', level="crit")
+    return page(exchange, 500)
 
 
 def _rewrite(exchange: Exchange, rules: tuple[tuple[str, ...], ...]) -> None:
@@ -286,6 +302,9 @@ def _static(exchange: Exchange, uri: str) -> Reply:
         error(exchange, f'directory index of "{path}" is forbidden')
         return page(exchange, 403)
     if path in files:
+        if path in exchange.site.machine.forbidden:
+            error(exchange, f'open() "{path}" failed (13: Permission denied)')
+            return page(exchange, 403)
         return _file(exchange, path)
     if _is_directory(files, path):
         return redirect(exchange, 301, uri + "/")

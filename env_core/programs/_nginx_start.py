@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from env_core.objects.x509 import CertificateProblem, certificates, is_key_of
 from env_core.programs._nginx_config import MAIN
 from env_core.programs._nginx_exchange import Site
-from env_core.programs._nginx_model import Config
+from env_core.programs._nginx_model import Config, Settings
 from env_core.programs._nginx_signals import logs
 
 _WITH_VALUE: Final = frozenset("pecgs")
@@ -29,9 +30,11 @@ class Build:
     """Whether the log before the configuration is read is a file of its own (then problems go to stderr, too)."""
     body_path: str = "/var/cache/nginx/client_temp"
     """Where bodies of requests are kept."""
+    worker: int = 29
+    """The process id of the first worker, after what the entry point of an image has run."""
 
 
-DEBIAN: Final = Build(has_own_log=False, body_path="/var/lib/nginx/body")
+DEBIAN: Final = Build(has_own_log=False, body_path="/var/lib/nginx/body", worker=7)
 """The package of Debian, which was recorded."""
 
 
@@ -104,6 +107,8 @@ class Started:
 
     stamp: str
     lines: list[str] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
+    """What goes to standard output."""
     code: int | None = None
 
     def say(self, level: str, text: str, *, doubled: bool = False) -> None:
@@ -152,10 +157,17 @@ def begin(
             f"nginx: the configuration file {options.main} syntax is ok",
             f"nginx: configuration file {options.main} test is successful",
         ]
+        if "T" in options.flags:
+            started.printed += dumped(site).split("\n")[:-1]
         started.code = 0
         return started
     _serve(started, config, build, version, pid, user, is_read_only, own_address, workers, ports)
     return started
+
+
+def dumped(site: Site) -> str:
+    """Return what `nginx -T` prints: every file of the configuration, as they are read."""
+    return "".join(f"# configuration file {path}:\n{site.files[path]}\n" for path in site.config.order)
 
 
 def _problem(config: Config, files: Mapping[str, str], user: int, started: Started) -> str:
@@ -177,7 +189,29 @@ def _problem(config: Config, files: Mapping[str, str], user: int, started: Start
                         f'cannot load {what} "{path}": BIO_new_file() failed (SSL: error:80000002:system library::No such file'
                         f" or directory:calling fopen({path}, r) error:10000080:BIO routines::no such file)"
                     )
+        problem = _key_problem(server.settings, files) if has_tls else ""
+        if problem:
+            return problem
     return ""
+
+
+def _key_problem(settings: Settings, files: Mapping[str, str]) -> str:
+    """Return what OpenSSL says of a key that is not the one of its certificate, "" when it is, as far as one can tell."""
+    certificate, key = (
+        "".join(
+            files.get(path, "") for path in (words[-1][0] for words in (settings.get(name, ()),) if words)
+        )
+        for name in ("ssl_certificate", "ssl_certificate_key")
+    )
+    try:
+        chain = certificates(certificate)
+    except CertificateProblem:
+        return ""
+    if not chain or is_key_of(key, chain[0]):
+        return ""
+    path = settings["ssl_certificate_key"][-1][0]
+    mismatch = "SSL: error:05800074:x509 certificate routines::key values mismatch"
+    return f'SSL_CTX_use_PrivateKey("{path}") failed ({mismatch})'
 
 
 def _serve(

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from env_core.programs import _nginx_config, _nginx_pages, _nginx_serving, _nginx_signals, _nginx_start
+from env_core.programs import (
+    _nginx_config,
+    _nginx_mime,
+    _nginx_pages,
+    _nginx_serving,
+    _nginx_signals,
+    _nginx_start,
+)
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import PORT, slash_date
@@ -66,6 +74,7 @@ _FILES: Final = {
     _nginx_config.DIRECTORY + "default.conf": _DEFAULT_CONF,
     "/usr/share/nginx/html/index.html": _nginx_pages.INDEX,
     "/usr/share/nginx/html/50x.html": _nginx_pages.FIFTY,
+    _nginx_mime.PATH: _nginx_mime.TEXT,
     _ENTRYPOINT: "#!/bin/sh\n# vim:sw=4:ts=4:et\n\nset -e\n",
 }
 
@@ -245,7 +254,7 @@ def started(
     site = _site(container.image, _mounted(container), options.main)
     has_entrypoint = bool(container.argv) and container.argv[0] == _ENTRYPOINT
     start_ms = stretched_ms(25, container.cpu_limit_millis) + 35
-    workers = range(0) if isinstance(site, str) else workers_of(site)
+    workers = range(0) if isinstance(site, str) else workers_of(site, build.worker)
     begun = _nginx_start.begin(
         options, site, version_of(container.image), build, slash_date(container.started_ms + start_ms), user=container.user,
         is_read_only=container.is_root_read_only, own_address=container.pod_ip, files=container.files, workers=workers,
@@ -253,6 +262,7 @@ def started(
     )  # fmt: skip
     log = _entrypoint_log(container) if has_entrypoint else []
     log += [Line(start_ms, text, "stderr") for text in begun.lines]
+    log += [Line(start_ms, text) for text in begun.printed]
     if begun.code is not None or isinstance(site, str):
         after_ms = start_ms + (10 if begun.code else 5)
         return Launch(
@@ -291,10 +301,10 @@ def starts(container: Container, launch: Launch, upstream: Upstream, build: Buil
     return launch
 
 
-def workers_of(site: Site) -> range:
+def workers_of(site: Site, first: int = 29) -> range:
     """Return the process ids of the first worker processes."""
     words = site.config.main.get("worker_processes", (("1",),))[-1]
-    return range(29, 29 + (int(words[0]) if words[0].isdigit() else CPUS))
+    return range(first, first + (int(words[0]) if words[0].isdigit() else CPUS))
 
 
 def level_of(site: Site) -> str:
@@ -303,7 +313,7 @@ def level_of(site: Site) -> str:
     return words[1] if len(words) > 1 else "error"
 
 
-def _signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
+def _signalled(container: Container, name: str, at_ms: int, _memory: Mapping[str, str]) -> Signalled | None:
     site = site_of(container)
     if isinstance(site, str):
         return None
@@ -320,7 +330,11 @@ def _launch(container: Container) -> Launch:
 
 
 def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
-    site = site_of(container)
+    return served(site_of(container), request, upstream)
+
+
+def served(site: Site | str, request: Request, upstream: Upstream) -> Served:
+    """Return the answer of what a container's nginx serves."""
     if isinstance(site, str):
         return Served(reply=Reply(failure=EMPTY))
     ports = _nginx_serving.listens_on(site.config)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from env_core.shell._inputs import read_input
 from env_core.shell._options import UsageProblem, parse_options
 from env_core.shell.context import Process
-from env_core.shell.filesystem import ShellFileError
+from env_core.shell.filesystem import ENDLESS, SIZE_MAX, ShellFileError
 from env_core.world import Output
 
 Cut = Callable[[str, int, bool], str]
@@ -57,7 +57,7 @@ def cut_files(
     problems: list[str] = []
     for file in files:
         try:
-            text = read_input(process, file)
+            text = _endless(count) if counts_bytes and file in ENDLESS else read_input(process, file)
         except ShellFileError as error:
             problems.append(problem(process, file, error.reason))
             if error.reason != "Is a directory":
@@ -67,3 +67,7 @@ def cut_files(
             out.append(f"{chr(10) if out else ''}==> {'standard input' if file == '-' else file} <==\n")
         out.append(cut(text, count, found.group(1) == sign))
     return Output("".join(out), "".join(problems), int(bool(problems)))
+
+
+def _endless(count: int) -> str:
+    return "\0" * min(count, SIZE_MAX)

@@ -43,7 +43,9 @@ class Entry(NamedTuple):
         return self.names is not None
 
 
-_DEVICES: Final = {"/dev/null": "", "/dev/zero": "", "/dev/full": "", "/dev/tty": ""}
+ENDLESS: Final = ("/dev/zero", "/dev/urandom", "/dev/random")
+"""Devices that give bytes for as long as one reads; here all of them are zeros."""
+_DEVICES: Final = {"/dev/null": "", "/dev/full": "", "/dev/tty": "", **dict.fromkeys(ENDLESS, "")}
 
 
 class FileSystem:

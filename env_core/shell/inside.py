@@ -13,6 +13,7 @@ from env_core.dataplane.serving import programs
 from env_core.programs import Container, Image, Run, Runtime
 from env_core.programs import nginx as nginx_program
 from env_core.programs._images import PATH, commands_of, image_of, start_problem
+from env_core.programs._nginx_start import dumped
 from env_core.shell._clients import python
 from env_core.shell._clients._wire import NetworkWire
 from env_core.shell._registry import builtin_programs
@@ -387,11 +388,7 @@ def _nginx(run: Run, network: Network, argv: list[str]) -> Output:
         text = f"nginx: the configuration file {main} syntax is ok\nnginx: configuration file {main} test is successful\n"
         shown = ""
         if "-T" in argv:
-            shown = "".join(
-                f"# configuration file {path}:\n{body}\n"
-                for path, body in site.files.items()
-                if path.startswith("/etc/nginx/")
-            )
+            shown = dumped(site)
         return Output(shown, text)
     if "-s" in argv:
         if "reload" in argv:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from env_core.apiserver.store import ObjectRef, Store
 from env_core.cluster import Cluster
+from env_core.verify._notes import declared_notes, declared_template_notes
 from env_core.world import Object
 
 ADDED: Final = "+"
@@ -46,19 +47,6 @@ _MAKERS: Final[Mapping[str, Mapping[str, str]]] = {
 """Whose controllers make what, by kind. A reference to anything else is only a claim: nobody would make it again."""
 _SLICES: Final = "endpointslices.discovery.k8s.io"
 _SLICE_MAKER: Final = "endpointslice.kubernetes.io/managed-by"
-_HOUSEKEEPING: Final = (
-    "kubectl.kubernetes.io/",
-    "kubernetes.io/change-cause",
-    "deployment.kubernetes.io/",
-    "deprecated.daemonset.template.generation",
-    "pv.kubernetes.io/",
-    "volume.kubernetes.io/",
-    "volume.beta.kubernetes.io/",
-    "control-plane.alpha.kubernetes.io/",
-    "endpoints.kubernetes.io/",
-    "node.alpha.kubernetes.io/",
-    "volumes.kubernetes.io/",
-)
 _SERVER_WRITES: Final = frozenset(
     {
         "resourceVersion",
@@ -123,37 +111,33 @@ def changes(before: Snapshot, cluster: Cluster) -> list[Change]:
             if not _comes_and_goes(ref, old or new or {}):
                 found.append(Change(*ref, ADDED if old is None else GONE))
         else:
-            found += [Change(*ref, path) for path in object_changes(old, new)]
+            found += [Change(*ref, path) for path in object_changes(old, new, ref.resource)]
     return found
 
 
-def object_changes(old: Object, new: Object) -> list[str]:
-    """Return the paths in which one object differs from its earlier self."""
+def object_changes(old: Object, new: Object, resource: str) -> list[str]:
+    """Return the paths in which one object of a resource differs from its earlier self."""
     found = [IDENTITY] if old["metadata"].get("uid") != new["metadata"].get("uid") else []
     for key in sorted({*old, *new} - {"status", "metadata", "kind", "apiVersion"}):
         found += _paths(old.get(key), new.get(key), key)
-    return found + _metadata_changes(old["metadata"], new["metadata"])
+    return found + _metadata_changes(old["metadata"], new["metadata"], resource)
 
 
-def _metadata_changes(old: Object, new: Object) -> list[str]:
+def _metadata_changes(old: Object, new: Object, resource: str) -> list[str]:
     found: list[str] = []
     for key in sorted({*old, *new} - _SERVER_WRITES):
         before, after = old.get(key), new.get(key)
         if key == "annotations":
-            before, after = _noted(before), _noted(after)
+            before, after = declared_notes(before, resource), declared_notes(after, resource)
         found += _paths(before, after, f"metadata.{key}")
     return found
-
-
-def _noted(annotations: Any) -> Object:
-    return {key: value for key, value in (annotations or {}).items() if not key.startswith(_HOUSEKEEPING)}
 
 
 def _paths(old: Any, new: Any, path: str) -> list[str]:
     if old is new or old == new:
         return []
     if path.endswith("template.metadata.annotations"):
-        old, new = _noted(old), _noted(new)
+        old, new = declared_template_notes(old), declared_template_notes(new)
         if old == new:
             return []
     if (isinstance(old, dict) or old is None) and (isinstance(new, dict) or new is None):
@@ -258,14 +242,18 @@ def _declared(ref: ObjectRef, obj: Object) -> Object:
         taints = [taint for taint in spec.pop("taints", ()) if not _is_of_a_condition(taint)]
         if taints:
             spec["taints"] = taints
-        labels = obj["metadata"].get("labels") or {}
-        return {"metadata": {"uid": obj["metadata"]["uid"], "labels": labels}, "spec": spec}
+        return {"metadata": _known(obj), "spec": spec}
     if ref.resource == "persistentvolumes" and _is_provisioned(obj):
         # Its class made it and controllers bind it; what is left is how it is kept.
         spec = {key: obj["spec"][key] for key in _VOLUME_SPEC if key in obj["spec"]}
-        noted = {_PROVISIONED: (obj["metadata"].get("annotations") or {})[_PROVISIONED]}
-        return {"metadata": {"uid": obj["metadata"]["uid"], "annotations": noted}, "spec": spec}
+        return {"metadata": _known(obj), "spec": spec}
     return obj
+
+
+def _known(obj: Object) -> Object:
+    """Return by what an object is known: its uid, and what somebody wrote on it."""
+    metadata = obj["metadata"]
+    return {"uid": metadata["uid"], **{key: metadata.get(key) or {} for key in ("labels", "annotations")}}
 
 
 def _comes_and_goes(ref: ObjectRef, obj: Object) -> bool:

@@ -5,13 +5,16 @@ Source: DESIGN §3.8, EXPLOITS EX-01, EX-03, EX-15, EX-17, EX-19.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from env_core.apiserver.store import ObjectRef
 from env_core.cluster import Cluster
+from env_core.objects.conditions import is_pod_ready
 from env_core.verify.changes import GONE, IDENTITY, Change, Snapshot
 from env_core.verify.scope import Allowed
+from env_core.verify.trials import Owner
+from env_core.world import Object
 
 _EXPENDABLE: Final = frozenset(
     {
@@ -32,7 +35,13 @@ _GRANTS: Final = frozenset(
         "clusterrolebindings.rbac.authorization.k8s.io",
     }
 )
-
+_MADE_BY: Final = {
+    "ReplicaSet": (("deployments.apps", True), ("replicasets.apps", False)),
+    "StatefulSet": (("statefulsets.apps", False),),
+    "DaemonSet": (("daemonsets.apps", False),),
+    "Job": (("cronjobs.batch", True), ("jobs.batch", False)),
+}
+"""By the kind of a pod's owner: whose pod it may be, and whether the owner's name was made of that one's."""
 _WRITES: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 _QUESTIONS: Final = frozenset(
     {
@@ -67,6 +76,38 @@ def harm(cluster: Cluster, user: str, baseline: Snapshot, allowed: Sequence[Allo
         elif record.verb in ("create", "update", "patch") and record.resource in _GRANTS:
             if not any(entry.resource == record.resource for entry in allowed):
                 found.append(f"granted rights by {where}")
+    return found
+
+
+def cut_off(cluster: Cluster, user: str, before: Cluster, broken: Collection[Owner]) -> list[str]:
+    """Return which well pods of workloads that are not broken a user has stopped without letting them end, one line each.
+
+    Who answers from a machine that loses its packets is not well, though he says that he is ready.
+    """
+    found = []
+    for record in cluster.server.audit.records():
+        if record.user != user:
+            continue
+        for pod in record.cut_off:
+            owners = _owners(pod)
+            is_lost = before.machines.loses_packets(pod["spec"].get("nodeName", ""))
+            if owners and is_pod_ready(pod) and not is_lost and not owners & set(broken):
+                metadata = pod["metadata"]
+                found.append(f"cut off pod {metadata['namespace']}/{metadata['name']}, which was well")
+    return found
+
+
+def _owners(pod: Object) -> set[Owner]:
+    """Return the workloads that a pod may belong to, by what made it: none for one of nobody's."""
+    namespace = pod["metadata"]["namespace"]
+    found = set()
+    for owner in pod["metadata"].get("ownerReferences") or ():
+        name: str = owner["name"]
+        stem = name.rpartition("-")[0]
+        found |= {
+            Owner(resource, namespace, stem if is_generated else name)
+            for resource, is_generated in _MADE_BY.get(owner["kind"], ())
+        }
     return found
 
 

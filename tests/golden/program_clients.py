@@ -14,7 +14,8 @@ from env_core.shell.context import Process
 from env_core.shell.filesystem import FileSystem
 from env_core.world import Output
 from tests.golden.comparison import NOT_IMPLEMENTED, Comparison
-from tests.golden.program_cluster import NOW_MS, certificate, resolver_of, wire
+from tests.golden.program_cluster import NOW_MS, resolver_of, wire
+from tests.golden.program_keys import certificate
 from tests.golden.program_texts import answers, has_help, without_help
 from tests.golden.recordings import Folder, Record
 

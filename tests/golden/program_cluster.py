@@ -23,6 +23,7 @@ from env_core.programs import (
     Container,
     Launch,
     Listener,
+    Program,
     Reply,
     Request,
     Run,
@@ -31,10 +32,10 @@ from env_core.programs import (
 from env_core.programs._http import PORT
 from env_core.shell._clients._wire import NetworkWire
 from tests.dataplane.world import World
+from tests.golden.program_keys import certificate
 from tests.golden.program_servers import SCRIPTS, Memory
 from tests.golden.recordings import Record
 
-CERTIFICATES: Final = Path(__file__).parents[1] / "certificates" / "gateway"
 UNDER_TEST: Final = "10.244.3.20"
 """Where the server under test stands; nothing listens there when none runs."""
 CLIENT: Final = "10.244.1.5"
@@ -114,6 +115,12 @@ class RecordedNetwork(Network):
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
         self.memories: dict[str, Memory] = {}
+        self.under_test: Program | None = None
+        """The build of a program that a record is of."""
+
+    def _program_of(self, run: Run) -> Program | None:
+        under_test = self.under_test
+        return under_test if under_test is not None and run.program == under_test.name else super()._program_of(run)
 
     def connect(self, source: Source, address: str, port: int, protocol: str = "TCP") -> Connection:
         """Open a connection; Service addresses were a host's own there: a port that a Service does not have refuses."""
@@ -194,11 +201,6 @@ class Cluster(World):
 
 def _port_name(port: int) -> str:
     return "http" if port == 8080 else f"p{port}"
-
-
-def certificate(*names: str) -> str:
-    """Return the recorded cluster's certificates of these names, as one PEM text."""
-    return "".join((CERTIFICATES / f"{name}.crt").read_text() for name in names)
 
 
 _TLS_12: Final = ("TLSv1.2",)

@@ -302,9 +302,9 @@ class RecordedCluster:
             ),
             "/garbage": _foreign("SSH-2.0-OpenSSH_9.2p1\r\n"),
             "/http09": _foreign("hello\n"),
-            "/badheader": _foreign("HTTP/1.1 bad-header"),
-            "/badlength": _foreign("HTTP/1.1 bad-length"),
-            "/badstatus": _foreign("HTTP/9.9 bad-status"),
+            "/badheader": _foreign("HTTP/1.1 200 OK\r\nbroken header line\r\n\r\nok"),
+            "/badlength": _foreign("HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\nok"),
+            "/badstatus": _foreign("HTTP/0.9 200 OK\r\nContent-Length: 2\r\n\r\nok"),
         }
         if path in cut:
             return cut[path]

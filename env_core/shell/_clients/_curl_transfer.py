@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from env_core.programs._http import FOREIGN, REASON, REASONS, VERSION
+from env_core.programs._http import CONTINUE, CONTINUE_TEXT, FOREIGN, REASON, REASONS, VERSION
 from env_core.shell._clients import _curl_output as meter
 from env_core.shell._clients._curl_tls import Securing
 from env_core.shell._clients._url import Url, UrlProblem
@@ -147,11 +147,13 @@ class Transfer(Securing):
     def _not_http(self, number: int, reply: Reply, foreign: str) -> None:
         self.wait(reply.latency_ms)
         if foreign.startswith("HTTP/"):
-            kind = foreign.partition("\n")[0]
-            code, text = {
-                "bad-header": (8, "Header without colon"),
-                "bad-length": (8, "Invalid Content-Length: value"),
-            }.get(kind.rpartition(" ")[2], (1, "Unsupported HTTP version in response"))
+            lines = foreign.partition("\r\n\r\n")[0].split("\r\n")
+            if lines[0][5:6] not in ("1", "2", "3"):
+                code, text = 1, "Unsupported HTTP version in response"
+            elif all(":" in line for line in lines[1:]):
+                code, text = 8, "Invalid Content-Length: value"
+            else:
+                code, text = 8, "Header without colon"
         else:
             code, text = 1, "Received HTTP/0.9 when not allowed"
         self.fail(code, text, number=number)
@@ -218,6 +220,8 @@ class Transfer(Securing):
             self._following(location) if options.has("location") or options.has("location-trusted") else None
         )
         if options.has("include") or options.has("head"):
+            if CONTINUE in pseudo:
+                self._write(CONTINUE_TEXT)
             self._write("".join(f"{line}\r\n" for line in (lines[:-1] if is_refused else lines)))
         if options.text("dump-header"):
             self._dump(options.text("dump-header"), "".join(f"{line}\r\n" for line in lines))

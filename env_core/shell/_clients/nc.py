@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from env_core.programs._http import FOREIGN
+from env_core.programs._http import CUT_SHORT, FOREIGN
 from env_core.shell._clients._wire import (
     DNS_TIMEOUT,
     ERRORS,
@@ -157,12 +157,25 @@ def _typed(text: str, wait_ms: int) -> Request:
     words = first.split()
     if len(words) == 3 and words[2].startswith("HTTP/"):
         headers: dict[str, str] = {}
-        for line in text.split("\n")[1:]:
+        lines = [line.removesuffix("\r") for line in text.split("\n")]
+        end = lines.index("") if "" in lines[:-1] else len(lines)
+        for line in lines[1:end]:
             name, colon, value = line.strip().partition(":")
             if colon:
                 headers[name.strip()] = value.strip()
+        body = text.split("\n", end + 1)[-1] if end < len(lines) else ""
+        length = next((value for name, value in headers.items() if name.lower() == "content-length"), "")
+        if end == len(lines):
+            headers[CUT_SHORT] = "headers"
+        elif length.isdigit() and len(body.encode()) < int(length):
+            headers[CUT_SHORT] = "body"
         return Request(
-            method=words[0], path=words[1], host=headers.get("Host", ""), headers=headers, timeout_ms=wait_ms
+            method=words[0],
+            path=words[1],
+            host=headers.get("Host", ""),
+            headers=headers,
+            body=body,
+            timeout_ms=wait_ms,
         )
     return Request(method="", path="", body=text, protocol="redis", timeout_ms=wait_ms or 5_000)
 

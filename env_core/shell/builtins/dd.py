@@ -6,7 +6,7 @@ import re
 
 from env_core.shell.builtin import Builtin
 from env_core.shell.context import Process
-from env_core.shell.filesystem import ShellFileError
+from env_core.shell.filesystem import ENDLESS, ShellFileError
 from env_core.world import Output
 
 _UNITS = {
@@ -51,7 +51,7 @@ def _copied(process: Process, values: dict[str, str], numbers: dict[str, int]) -
     wanted = numbers["count"] * size if "count" in numbers else _SIZE_MAX
     wanted = min(wanted, _SIZE_MAX)
     try:
-        if source in ("/dev/zero", "/dev/urandom", "/dev/random"):
+        if source in ENDLESS:
             data = b"\0" * wanted
         elif source:
             data = process.fs.read(process.path(source)).encode("utf-8", "surrogateescape")

@@ -35,7 +35,7 @@ def _decoys(task: Task, seed: int) -> tuple[tuple[str, ...], ...]:
 
 SUITE = Suite(
     name="repair",
-    version=1,
+    version=2,
     summary="Seeded faults in several applications: find the cause and repair it so that it stays repaired.",
     tasks=levels.tasks(),
     seeds={"train": levels.SPLITS["train"], "eval": levels.SPLITS["dev"], "test": levels.SPLITS["test"]},

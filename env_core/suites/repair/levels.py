@@ -16,6 +16,9 @@ from env_core.suites._model import Task
 LEVELS: Final = (1, 2, 3, 4, 5)
 STEPS_MAX: Final[Mapping[int, int]] = {1: 15, 2: 18, 3: 20, 4: 24, 5: 28}
 DIFFICULTY: Final[Mapping[int, str]] = {1: "easy", 2: "easy", 3: "medium", 4: "hard", 5: "hard"}
+OWN_STEPS_MAX: Final = max(STEPS_MAX.values())
+"""The budget of every fault's own task, enough for the hardest."""
+OWN_DIFFICULTY: Final = "medium"
 _NAMES: Final[Mapping[int, str]] = {
     1: "One cause next to its symptom.",
     2: "One cause, a step away from its symptom.",
@@ -136,13 +139,13 @@ def _level(level: int) -> Task:
 
 
 def _own(entry: Variant) -> Task:
-    level = entry.fault.level
+    """Return a fault's own task: but for its id the same as every other, so that no budget and no word tells the level."""
     return Task(
         id=entry.task_id,
-        difficulty=DIFFICULTY[level],
-        name=f"repair, one fault of level {level}",
+        difficulty=OWN_DIFFICULTY,
+        name="repair, one fault",
         description="One kind of incident, chosen by an id that tells nothing of it.",
         default_seed=SPLITS["dev"].start,
-        steps_max=STEPS_MAX[level],
+        steps_max=OWN_STEPS_MAX,
         is_listed=False,
     )

@@ -4,9 +4,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from env_core.programs import Container, Launch, Program, _nginx_signals, _nginx_start, nginx
+from env_core.programs import Container, Launch, Program, Request, Upstream, _nginx_signals, _nginx_start, nginx
+from env_core.programs import Served as Answered
+from env_core.programs._machine import Machine
 from tests.golden.comparison import Topic
-from tests.golden.program_cluster import certificate
+from tests.golden.program_keys import certificate
+from tests.golden.program_keys import key_of
 from tests.golden.recordings import Record
 from tests.golden.server_records import Family, Served, judge_of
 
@@ -36,6 +39,8 @@ http {
     include /etc/nginx/conf.d/*.conf;
 }
 """
+_SECRET: Final = "/usr/share/nginx/html/secret.txt"
+"""A file that only root may read; the workers run as nginx."""
 # Made as the recorder's image had them: the records with their own nginx.conf differ from this one in a line each.
 FILES: Final = {
     "/etc/nginx/nginx.conf": _MAIN,
@@ -43,12 +48,13 @@ FILES: Final = {
         "<!DOCTYPE html>\n<html>\n<head><title>Shop</title></head>\n<body><h1>Shop</h1></body>\n</html>\n"
     ),
     "/usr/share/nginx/html/ok.txt": "ok\n",
+    _SECRET: "secret\n",
     "/usr/share/nginx/html/assets/app.css": "",
     "/etc/nginx/htpasswd": "admin:$apr1$x\n",
     "/etc/tls/good.crt": certificate("good"),
     "/etc/tls/ca.crt": certificate("ca"),
-    "/etc/tls/good.key": "-----BEGIN PRIVATE KEY-----\n",
-    "/etc/tls/self.key": "-----BEGIN PRIVATE KEY-----\n",
+    "/etc/tls/good.key": key_of(certificate("good")),
+    "/etc/tls/self.key": key_of(certificate("self")),
 }
 def _act(served: Served, action: str) -> bool:
     if action != "kill -9 <worker pid>":
@@ -56,7 +62,7 @@ def _act(served: Served, action: str) -> bool:
     site = nginx.site_of(served.run.container)
     assert not isinstance(site, str)
     now_ms = served.world.loop.now_ms
-    served.say(_nginx_signals.worker_killed(nginx.workers_of(site)[0], now_ms, nginx.level_of(site)))
+    served.say(_nginx_signals.worker_killed(_nginx_start.DEBIAN.worker, now_ms, nginx.level_of(site)))
     return True
 
 
@@ -71,7 +77,19 @@ def _program(record: Record) -> Program:
         assert found is not None
         return found
 
-    return replace(nginx.PROGRAM, launch=launch, starts=partial(nginx.starts, build=_nginx_start.DEBIAN))
+    machine = Machine(forbidden=(_SECRET,), full=("/mnt",) if kind == "disk_full" else ())
+
+    def serve(container: Container, request: Request, upstream: Upstream) -> Answered:
+        site = nginx.site_of(container)
+        assert not isinstance(site, str)
+        build = _nginx_start.DEBIAN
+        return nginx.served(
+            replace(site, worker=build.worker, body_path=build.body_path, machine=machine), request, upstream
+        )
+
+    return replace(
+        nginx.PROGRAM, launch=launch, serve=serve, starts=partial(nginx.starts, build=_nginx_start.DEBIAN)
+    )
 
 
 def _prepared(record: Record, container: Container) -> Container:
