@@ -40,12 +40,18 @@ class Result(NamedTuple):
     rows: tuple[tuple[str, ...], ...] = ()
     error: str = ""
     took_ms: int = 0
+    is_text: bool = False
+    """Whether the values are texts, whatever they look like."""
 
 
-def headers(names: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, str], ...]:
+def headers(
+    names: tuple[str, ...], rows: tuple[tuple[str, ...], ...], *, is_text: bool = False
+) -> tuple[tuple[str, str], ...]:
     """Return rows as the pseudo header that clients of the shell print a table of."""
     kinds = [
-        "number" if rows and all(re.fullmatch(r"-?\d+(?:\.\d+)?", row[at]) for row in rows) else "text"
+        "number"
+        if rows and not is_text and all(re.fullmatch(r"-?\d+(?:\.\d+)?", row[at]) for row in rows)
+        else "text"
         for at in range(len(names))
     ]
     return ((COLUMNS, json.dumps([names, rows, kinds])),)
@@ -88,7 +94,7 @@ def answer(
         name = shown[1].lower()
         if name not in NAMES and name not in _DEFAULTS and name not in settings:
             return Result(error=f'ERROR:  unrecognized configuration parameter "{shown[1]}"')
-        return Result((name,), ((settings.get(name, _DEFAULTS.get(name, "")),),))
+        return Result((name,), ((settings.get(name, _DEFAULTS.get(name, "")),),), is_text=True)
     called = _FUNCTION.fullmatch(text)
     if called is not None:
         name = called[1].lower()

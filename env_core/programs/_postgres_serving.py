@@ -93,7 +93,7 @@ def _answered(server: Server, query: Query, kept: Mapping[str, str], upstream: U
     if found is not None and not found.error:
         reply = Reply(
             body="ok",
-            headers=_postgres_results.headers(found.names, found.rows),
+            headers=_postgres_results.headers(found.names, found.rows, is_text=found.is_text),
             latency_ms=2 + found.took_ms,
         )
         return Served(reply=reply, cpu_ms=1, memory_bytes=1 << 20)
