@@ -104,6 +104,8 @@ class Grpo:
     rows_at_once: int = 0
     """Rows that are scored together, those of like length, cut to the longest of them; 0: all, as long as the longest.
     Costs less where lengths differ and padding would be most of the work; for text models without an auxiliary loss."""
+    measure_kl: bool = False
+    """Log how far the policy has gone from its start also where `beta` is 0; holds a second copy of the model."""
     failure_penalty: float = 0.0
     """Taken off the reward for an episode that the environment has not ended."""
     reward: str = "return"
