@@ -18,6 +18,8 @@ from transformers import TrainerCallback
 from trl import GRPOTrainer
 
 from training.credit import turn_advantages
+from training.drift import Drift
+from training.lengths import by_length
 from training.plan import Grpo, PlanError
 
 _DEAD_SHARE = 0.5
@@ -57,6 +59,14 @@ class EpisodeTrainer(GRPOTrainer):
     """GRPO over episodes: dynamic sampling, a replay of live groups, a curriculum, and credit by episode or by turn."""
 
     def __init__(self, *arguments: Any, options: Grpo, **keywords: Any) -> None:
+        given = keywords["args"]
+        is_measured = options.measure_kl and given.beta == 0
+        if is_measured and keywords.get("peft_config") is not None:
+            raise PlanError(
+                "grpo.measure_kl compares all weights: with LoRA, give grpo.arguments.beta a value"
+            )
+        # Before TRL puts its own head on the model, which would refer to the model that learns from inside of the copy.
+        self._drift = Drift(keywords["model"], given.temperature) if is_measured else None
         super().__init__(*arguments, **keywords)
         self.options = options
         self.progress = Progress(self.args.seed)
@@ -98,12 +108,38 @@ class EpisodeTrainer(GRPOTrainer):
             share = sum(score == 1.0 for _, score in group) / len(group)
             self.progress.add(group[0][0], share)
             self._metrics["train"][f"success/{group[0][0]}"].append(share)
+        if self._drift is not None:
+            ids = torch.cat([out["prompt_ids"], out["completion_ids"]], 1)
+            mask = torch.cat([out["prompt_mask"], out["completion_mask"]], 1)
+            sums = torch.stack(self._drift.kl(ids, mask, out["sampling_per_token_logps"], _learned(out)))
+            total, tokens = self.accelerator.reduce(sums, reduction="sum").tolist()
+            self._metrics["train"]["kl"].append(total / max(1.0, tokens))
         if self.options.credit == "turn":
             rewards = [None if row["episode_reward"] is None else row["episode_rewards"] for row in inputs]
             out["advantages"] = turn_advantages(
                 rewards, _learned(out), self.num_generations, self.options.gamma
             ).to(out["completion_ids"].device)
         return out
+
+    def _get_per_token_logps_and_entropies(
+        self,
+        model: Any,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        logits_to_keep: int,
+        *arguments: Any,
+        **keywords: Any,
+    ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
+        size, score = self.options.rows_at_once, super()._get_per_token_logps_and_entropies
+        if not size:
+            return score(model, input_ids, attention_mask, logits_to_keep, *arguments, **keywords)
+        return by_length(
+            lambda ids, mask, keep: score(model, ids, mask, keep, *arguments, **keywords),
+            input_ids,
+            attention_mask,
+            logits_to_keep,
+            size,
+        )
 
     def _drawn(self, inputs: list[dict[str, Any]], attempt: int) -> list[dict[str, Any]]:
         """Return other rows in the place of these, the same for all of a group."""

@@ -101,6 +101,11 @@ class Grpo:
     """Groups with variance that are kept, to take the place of dead ones."""
     curriculum: bool = False
     """Prefer the tasks that succeed sometimes."""
+    rows_at_once: int = 0
+    """Rows that are scored together, those of like length, cut to the longest of them; 0: all, as long as the longest.
+    Costs less where lengths differ and padding would be most of the work; for text models without an auxiliary loss."""
+    measure_kl: bool = False
+    """Log how far the policy has gone from its start also where `beta` is 0; holds a second copy of the model."""
     failure_penalty: float = 0.0
     """Taken off the reward for an episode that the environment has not ended."""
     reward: str = "return"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,40 +99,47 @@ def catalogue_page() -> str:
 def _baselines() -> str:
     """Return the table of what simple policies reach, as `python -m tests.baselines` wrote it down."""
     rows: list[dict[str, Any]] = json.loads(_BASELINES.read_text(encoding="utf-8"))
-    policies = (
-        [name for name in rows[0] if name not in ("task", "level", "is_control", "seeds")] if rows else []
-    )
-    parts = [
-        f"## What simple policies reach ({len(rows)} tasks)\n",
-        "The share of seeds that end repaired, measured by `make baselines`: `no-op` submits at once, `random` does ordinary things to "
-        "drawn workloads, `static` reads manifests only, `heuristic` looks at what runs, too, and `reference` plays an honest repair.\n",
-    ]
+    if not rows:
+        return "## What simple policies reach\n\nNot measured yet (`make baselines`).\n"
+    policies = [name for name in rows[0] if name not in ("task", "level", "is_control", "seeds")]
+    controls = [row for row in rows if row["is_control"]]
     faults = [row for row in rows if "/" in row["task"] and not row["is_control"]]
-    groups = [(f"level {level}", [row for row in faults if row["level"] == level]) for level in range(1, 6)]
-    groups = [("all faults", faults), *groups, ("controls", [row for row in rows if row["is_control"]])]
-    head = ("", "faults", "episodes", *policies)
+    levels = [(f"level {level}", [row for row in faults if row["level"] == level]) for level in range(1, 6)]
+    groups = [("all faults", faults), *levels, ("controls", controls)]
+    ordered = sorted((*faults, *controls), key=lambda row: str(row["task"]))
+    families = [
+        (f"`{name}`", list(own))
+        for name, own in groupby(ordered, key=lambda row: str(row["task"]).partition("/")[0])
+    ]
+    drawn = [(f"`{row['task']}`", [row]) for row in rows if "/" not in row["task"]]
+    return "\n".join(
+        (
+            "## What simple policies reach\n",
+            "The share of episodes that end repaired, measured by `make baselines`: `no-op` submits at once, `random` does ordinary things "
+            "to drawn workloads, `static` reads manifests only, `heuristic` looks at what runs, too, and `reference` plays an honest "
+            "repair. A control is repaired by saying that nothing is wrong.\n",
+            _rates("", groups, policies),
+            "The same faults by family:\n",
+            _rates("family", families, policies),
+            "The tasks of the levels, where a seed draws the fault, modifiers and now and then a control:\n",
+            _rates("task", drawn, policies),
+        )
+    )
+
+
+def _rates(what: str, groups: Sequence[tuple[str, list[dict[str, Any]]]], policies: Sequence[str]) -> str:
+    """Return a table of success rates, one row for each group that has a member."""
     table = [
         (
             name,
-            str(len(own)),
+            ", ".join(sorted({str(row["level"]) for row in own})),
             str(sum(row["seeds"] for row in own)),
             *(_share(own, policy) for policy in policies),
         )
         for name, own in groups
         if own
     ]
-    parts.append(_table(head, table))
-    each = [
-        (
-            f"`{row['task']}`",
-            str(row["level"]),
-            str(row["seeds"]),
-            *(_share([row], policy) for policy in policies),
-        )
-        for row in rows
-    ]
-    parts.append(_table(("task", "level", "seeds", *policies), each))
-    return "\n".join(parts)
+    return _table((what, "levels", "episodes", *policies), table)
 
 
 def _share(rows: Sequence[Mapping[str, Any]], policy: str) -> str:

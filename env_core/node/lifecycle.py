@@ -14,7 +14,7 @@ from env_core.node._host import SECOND_MS, Host
 from env_core.node._records import PodRecord
 from env_core.node.conditions import is_sidecar
 from env_core.node.environment import expand
-from env_core.programs import REFUSED, Line, Request, Run
+from env_core.programs import REFUSED, Request, Run, Signalled
 from env_core.world import Object
 
 GRACE_MIN_S: Final = 2
@@ -86,23 +86,27 @@ def stop(
         grace_s -= took_ms // SECOND_MS
     grace_s = max(grace_s, GRACE_MIN_S)
     launch = run.launch
-    if launch.stop_ms < grace_s * SECOND_MS:
+    killed_ms = start_ms + grace_s * SECOND_MS
+    words = _last_words(host, run, start_ms) if start_ms + launch.stop_ms < killed_ms else None
+    if start_ms + launch.stop_ms < killed_ms and (words is None or words.code is not None):
         reason = "Completed" if launch.stop_code == 0 else "Error"
         ended = host.runtime.end(run, start_ms + launch.stop_ms, launch.stop_code, reason)
-        host.runtime.log(run, _last_words(run, start_ms))
     else:
-        ended = host.runtime.end(run, start_ms + grace_s * SECOND_MS, SIGKILL_CODE, "Error")
+        ended = host.runtime.end(run, killed_ms, SIGKILL_CODE, "Error")
+    if words is not None:
+        host.runtime.log(run, tuple(line for line in words.log if line.at_ms < killed_ms))
     assert ended.exit_at_ms is not None
     return max(ended.exit_at_ms, now_ms)
 
 
-def _last_words(run: Run, at_ms: int) -> tuple[Line, ...]:
-    """Return what a program logs of its SIGTERM."""
+def _last_words(host: Host, run: Run, at_ms: int) -> Signalled | None:
+    """Return what a program does of its SIGTERM; None for what its launch declares."""
     program = programs().get(run.program)
     if program is None or program.signalled is None:
-        return ()
-    found = program.signalled(run.container, "TERM", at_ms)
-    return found.log if found is not None else ()
+        return None
+    container = run.container
+    memory = host.runtime.memory(container.pod_uid, container.name)
+    return program.signalled(container, "TERM", at_ms, memory)
 
 
 def stop_all(host: Host, record: PodRecord, pod: Object, errors: list[str] | None = None) -> int:

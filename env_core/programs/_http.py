@@ -30,6 +30,9 @@ FOREIGN: Final = ":foreign"
 
 CUT_SHORT: Final = ":cut-short"
 """Pseudo header of a request of which the client sent only a part: "headers" or "body", by where it breaks off."""
+LONG: Final = ":long"
+"""Pseudo header of a request one of whose headers is longer than `LONG_MIN`: others need not be looked at for that."""
+LONG_MIN: Final = 1_000
 CONTINUE: Final = ":continue"
 """Pseudo header of a reply before which the server sent "100 Continue", as the client expected."""
 CONTINUE_TEXT: Final = "HTTP/1.1 100 Continue\r\n\r\n"

@@ -41,6 +41,8 @@ class Machine:
     """How many files a process may open; 0 for more than it needs."""
     forbidden: tuple[str, ...] = ()
     """Files that the container's user may not read."""
+    missing: tuple[str, ...] = ()
+    """Directories that are not there."""
 
 
 PLAIN = Machine()

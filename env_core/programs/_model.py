@@ -296,8 +296,9 @@ class Program:
     serve: Callable[[Container, Request, Upstream], Served] = serve_nothing
     starts: Callable[[Container, Launch, Upstream], Launch] | None = None
     """What becomes of a launch by what the container reaches then: names that must resolve, servers that must answer."""
-    signalled: Callable[[Container, str, int], Signalled | None] | None = None
-    """What a signal ("TERM", "HUP") at a moment in milliseconds does; None for the default of the Launch."""
+    signalled: Callable[[Container, str, int, Mapping[str, str]], Signalled | None] | None = None
+    """What a signal ("TERM", "HUP") at a moment in milliseconds does, by what the container remembers; None for the default of
+    the Launch."""
     filled: Callable[[Container, int], Signalled] | None = None
     """What the end of its disk space does to it at a moment in milliseconds; None when it goes on."""
     processes: Callable[[Container], tuple[str, ...]] | None = None

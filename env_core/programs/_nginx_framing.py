@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from env_core.programs import _nginx_pages
-from env_core.programs._http import CUT_SHORT, header, slash_date, version
+from env_core.programs._http import CUT_SHORT, LONG, LONG_MIN, header, slash_date, version
 from env_core.programs._model import EMPTY, Line, Reply, Request
 from env_core.programs._nginx_exchange import RAW, Exchange, error, headers_of, log_level, reply_with
 from env_core.programs._nginx_model import milliseconds, size_bytes
@@ -48,8 +48,8 @@ def unframed(exchange: Exchange) -> Reply | None:
 
 
 def is_long(request: Request) -> bool:
-    """Whether a request may not fit the buffers of the default, or of a smaller setting: cheap to tell for all others."""
-    return len(request.path) > 1_000 or max(map(len, request.headers.values()), default=0) > 1_000
+    """Whether a request may not fit its buffers: cheap to tell for all others."""
+    return len(request.path) > LONG_MIN or LONG in request.headers
 
 
 def body_late(exchange: Exchange) -> Reply | None:

@@ -26,6 +26,8 @@ class Told(NamedTuple):
 
     text: str
     rows: Mapping[str, str] | None = None
+    table: tuple[tuple[str, ...], tuple[tuple[str, ...], ...]] | None = None
+    """Names of columns, and rows, of statements that read."""
 
 
 class _Table(NamedTuple):
@@ -95,14 +97,15 @@ def _select(found: re.Match[str], kept: Mapping[str, str]) -> Told | None:
     rows = [row for row in table.rows if _matches(found, table, row)]
     wanted = [word.strip().lower() for word in found["what"].split(",")]
     if wanted == ["count(*)"]:
-        return Told(str(len(rows)))
+        return Told(str(len(rows)), table=(("count",), ((str(len(rows)),),)))
     if wanted == ["*"]:
         wanted = list(table.columns)
     for column in wanted:
         if column not in table.columns:
             return Told(f'ERROR:  column "{column}" does not exist')
     places = [table.columns.index(column) for column in wanted]
-    return Told("\n".join("|".join(row[place] for place in places) for row in rows))
+    cut = tuple(tuple(row[place] for place in places) for row in rows)
+    return Told("\n".join("|".join(row) for row in cut), table=(tuple(wanted), cut))
 
 
 def _matches(found: re.Match[str], table: _Table, row: tuple[str, ...]) -> bool:

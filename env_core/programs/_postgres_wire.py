@@ -6,6 +6,16 @@ import json
 from typing import Final, NamedTuple
 
 PROTOCOL: Final = "postgres"
+PING: Final = "ping"
+"""The path of a request that only asks whether the server takes connections."""
+LOCAL: Final = ":local"
+"""Pseudo header of a request over the Unix socket: the name of the user who sends it."""
+NO_PASSWORD: Final = ":no-password"
+"""Pseudo header of a request whose client has no password to give when it is asked for one."""
+ASKS: Final = "password?"
+"""The body of a reply to such a request, where a password is needed."""
+COLUMNS: Final = ":columns"
+"""Pseudo header of a reply with rows: names of columns, rows, and "number" or "text" for each column, as JSON."""
 
 
 class Query(NamedTuple):

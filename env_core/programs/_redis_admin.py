@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
+from hashlib import sha1
+from typing import Final
 
-from env_core.programs import _redis_config
-from env_core.programs._redis_session import NIL, OK, Session, array, bulk, integer
+from env_core.programs import _redis_config, _redis_saving
+from env_core.programs._redis_lifecycle import is_replica
+from env_core.programs._redis_session import NIL, OK, Session, array, bulk, encode, integer
 
 
 def info(session: Session, words: list[str]) -> str:
@@ -35,6 +38,8 @@ def config(session: Session, words: list[str]) -> str:
         if problem:
             return f"-ERR CONFIG SET failed (possibly related to argument '{name}') - {problem}\r\n"
         session.memory[f"config {name}"] = value
+        if name == "save":
+            session.memory.pop(_redis_saving.NEXT, None)
         session.is_changed = True
         return OK
     if action in ("resetstat", "rewrite"):
@@ -49,7 +54,7 @@ def _shown(session: Session, name: str) -> str:
     return value
 
 
-def client(_session: Session, words: list[str]) -> str:
+def client(session: Session, words: list[str]) -> str:
     """Answer CLIENT."""
     action = words[1].lower()
     if action in ("setname", "setinfo", "no-evict", "no-touch", "reply"):
@@ -58,15 +63,21 @@ def client(_session: Session, words: list[str]) -> str:
         return NIL
     if action == "id":
         return integer(7)
-    if action == "list":
-        return bulk("")
+    if action in ("list", "info"):
+        return bulk(_shown_client(session, words) + "\n")
+    if action == "kill" and len(words) > 3:
+        return integer(0)
     if action == "kill":
         return "-ERR No such client\r\n"
     return f"-ERR unknown subcommand '{words[1]}'. Try CLIENT HELP.\r\n"
 
 
-def role(_session: Session, _words: list[str]) -> str:
-    """Answer ROLE: a master without replicas."""
+def role(session: Session, _words: list[str]) -> str:
+    """Answer ROLE: a master without replicas, or a replica that waits for its master."""
+    if is_replica(session.setting, session.memory):
+        host, _, port = (session.setting("replicaof") or session.setting("slaveof")).partition(" ")
+        state = "connect" if session.memory.get("link", "").startswith("down") else "connected"
+        return "*5\r\n" + bulk("slave") + bulk(host) + integer(int(port)) + bulk(state) + integer(-1)
     return "*3\r\n" + bulk("master") + integer(0) + "*0\r\n"
 
 
@@ -80,9 +91,74 @@ def cluster(_session: Session, _words: list[str]) -> str:
     return "-ERR This instance has cluster support disabled\r\n"
 
 
-def save(_session: Session, words: list[str]) -> str:
-    """Answer SAVE and BGSAVE."""
-    return OK if words[0].lower() == "save" else "+Background saving started\r\n"
+def save(session: Session, _words: list[str]) -> str:
+    """Answer SAVE."""
+    is_saved, said = _redis_saving.foreground(session.memory, session.disk, session.now_ms)
+    session.said += said
+    session.is_changed = True
+    return OK if is_saved else "-ERR\r\n"
+
+
+def save_aside(session: Session, _words: list[str]) -> str:
+    """Answer BGSAVE."""
+    session.said += _redis_saving.background(session.memory, session.disk, session.now_ms)
+    session.is_changed = True
+    return "+Background saving started\r\n"
+
+
+def lastsave(session: Session, _words: list[str]) -> str:
+    """Answer LASTSAVE."""
+    return integer(_redis_saving.state(session.memory, session.started_ms).saved_ms // 1000)
+
+
+def shutdown(session: Session, words: list[str]) -> str:
+    """Answer SHUTDOWN, or end the server."""
+    options = {word.lower() for word in words[1:]}
+    if not options <= {"nosave", "save", "now", "force", "abort"} or {"nosave", "save"} <= options:
+        return "-ERR syntax error\r\n"
+    points = "" if "nosave" in options else session.setting("save")
+    has_aof = session.setting("appendonly") == "yes"
+    is_over, said = _redis_saving.shutdown(
+        session.memory, points, session.disk, session.now_ms, has_aof=has_aof
+    )
+    session.said += said
+    if is_over or "force" in options:
+        session.ends = 0
+        return ""
+    return "-ERR Errors trying to SHUTDOWN. Check logs.\r\n"
+
+
+def promoted(session: Session, words: list[str]) -> list[tuple[int, str]]:
+    """Return what a replica logs when a client makes a master of it."""
+    now_ms = session.now_ms
+    before, after = (
+        sha1(f"{what} {session.own_ip} {now_ms}".encode(), usedforsecurity=False).hexdigest() for what in "12"
+    )
+    return [
+        (
+            now_ms,
+            f"M # Setting secondary replication ID to {before}, valid up to offset: 1. New replication ID is {after}",
+        ),
+        (now_ms, f"M * MASTER MODE enabled (user request from '{_shown_client(session, words)}')"),
+    ]
+
+
+def _shown_client(session: Session, words: list[str]) -> str:
+    """Return a connection as CLIENT LIST has it. Source: redis 7.0 src/networking.c catClientInfoString."""
+    size, held = len(encode(*words)), sum(map(len, words))
+    name = words[0].lower() + (f"|{words[1].lower()}" if words[0].lower() in _WITH_SUBCOMMANDS else "")
+    return (
+        f"id=7 addr={session.source_ip}:43210 laddr={session.own_ip}:{session.setting('port')} fd=8 name= age=0 idle=0 flags=N"
+        f" db={session.database} sub=0 psub=0 ssub=0 multi=-1 qbuf={size} qbuf-free={_QUERY_BYTES - size} argv-mem={held}"
+        f" multi-mem=0 rbs=16384 rbp=16384 obl=0 oll=0 omem=0 tot-mem={_CLIENT_BYTES + 8 * len(words) + held} events=r cmd={name}"
+        " user=default redir=-1 resp=2"
+    )
+
+
+_WITH_SUBCOMMANDS: Final = ("client", "config", "cluster", "memory", "object", "slowlog", "command", "acl")
+_QUERY_BYTES: Final = 20_474
+_CLIENT_BYTES: Final = 37_632
+"""What a connection takes beside its command: of the recorded 7.0.15."""
 
 
 def memory(session: Session, words: list[str]) -> str:
@@ -121,8 +197,13 @@ def evalsha(_session: Session, _words: list[str]) -> str:
     return "-NOSCRIPT No matching script. Please use EVAL.\r\n"
 
 
-def rewrite(_session: Session, _words: list[str]) -> str:
+def rewrite(session: Session, _words: list[str]) -> str:
     """Answer BGREWRITEAOF."""
+    if session.setting("appendonly") == "yes":
+        keys = sum(slot[0].isdigit() for slot in session.memory)
+        name = session.setting("appendfilename") or "appendonly.aof"
+        session.said += _redis_saving.rewritten(session.memory, name, keys, session.now_ms)
+        session.is_changed = True
     return "+Background append only file rewriting started\r\n"
 
 

@@ -8,9 +8,12 @@ from typing import Final
 
 from env_core.programs import _redis_admin as admin
 from env_core.programs import _redis_collections as collections
-from env_core.programs import _redis_config
-from env_core.programs._redis_lifecycle import PROTECTED, write_problem
+from env_core.programs import _redis_transactions as transactions
+from env_core.programs._redis_eviction import refusal
+from env_core.programs._redis_lifecycle import PROTECTED, is_replica, write_problem
+from env_core.programs._redis_saving import denial
 from env_core.programs._redis_session import (
+    BROKEN,
     NIL,
     NOAUTH,
     NOT_INTEGER,
@@ -30,33 +33,68 @@ def run(session: Session, words: list[str]) -> str:
 
     Source: tests/golden/programs/redis (command_errors, auth, healthy).
     """
-    name = words[0].lower()
+    if words[0] == BROKEN:
+        return f"-ERR Protocol error: expected '$', got '{words[1]}'\r\n"
     if session.is_refused:
         return PROTECTED
+    name = words[0].lower()
     name = next(
         (old for old, new in session.renamed if new == name), name if _keeps_name(session, name) else ""
     )
+    problem = _problem(session, name, words)
+    if problem:
+        session.is_queue_broken = session.queue is not None
+        return problem
+    if session.queue is not None and name not in transactions.AT_ONCE:
+        session.queue.append([name, *words[1:]])
+        return "+QUEUED\r\n"
+    return _COMMANDS[name][3](session, words)
+
+
+def _problem(session: Session, name: str, words: list[str]) -> str:
+    """Return why a command is not run, "" when it is. Source: redis 7.0 src/server.c processCommand."""
     found = _COMMANDS.get(name)
     if found is None:
         shown = "".join(f"'{word}' " for word in words[1:])
         return f"-ERR unknown command '{words[0]}', with args beginning with: {shown}\r\n"
-    least, most, is_write, command = found
+    least, most, is_growing, _ = found
     if not least <= len(words) - 1 <= most:
         return f"-ERR wrong number of arguments for '{name}' command\r\n"
+    setting = session.setting
     if (
-        session.setting("requirepass")
+        setting("requirepass")
         and not session.is_authenticated
         and name not in ("auth", "hello", "quit", "reset")
     ):
         return NOAUTH
-    if is_write:
-        problem = write_problem(session.setting, session.memory)
+    if is_growing:
+        problem = refusal(session, words)
         if problem:
             return problem
-        limit = _redis_config.memory_bytes(session.setting("maxmemory")) or 0
-        if limit and session.used_bytes() > limit and session.setting("maxmemory-policy") == "noeviction":
-            return "-OOM command not allowed when used memory > 'maxmemory'.\r\n"
-    return command(session, words)
+    if is_growing or name in _CHANGING:
+        problem = denial(session.memory, setting) or write_problem(setting, session.memory)
+        if problem:
+            return problem
+    elif name == "ping":
+        problem = denial(session.memory, setting)
+        if problem:
+            return problem
+    if session.is_loading and name not in _WHILE_LOADING:
+        return "-LOADING Redis is loading the dataset in memory\r\n"
+    return ""
+
+
+def _execute(session: Session, words: list[str]) -> str:
+    return transactions.execute(session, words, lambda queued: _COMMANDS[queued[0]][3](session, queued))
+
+
+_CHANGING: Final = ("del", "unlink", "lpop", "rpop", "flushall", "flushdb", "expire", "persist")
+"""Commands that change data and never need more memory."""
+_WHILE_LOADING: Final = (
+        "auth", "hello", "quit", "reset", "select", "info", "config", "client", "command", "shutdown", "lastsave", "slowlog",
+        "time", "multi", "exec", "discard", "watch", "unwatch", "subscribe", "role", "replicaof", "module",
+)  # fmt: skip
+"""Source: redis 7.0 src/commands (CMD_LOADING)."""
 
 
 def _keeps_name(session: Session, name: str) -> bool:
@@ -70,6 +108,8 @@ def _ping(_session: Session, words: list[str]) -> str:
 def _replicaof(session: Session, words: list[str]) -> str:
     """Make a master of a replica ("no one"), or a replica again."""
     if [word.lower() for word in words[1:]] == ["no", "one"]:
+        if is_replica(session.setting, session.memory):
+            session.said += admin.promoted(session, words)
         session.memory["promoted"] = "1"
     else:
         session.memory.pop("promoted", None)
@@ -338,11 +378,13 @@ _COMMANDS: Final[dict[str, tuple[int, int, bool, Command]]] = {
     "persist": (1, 1, False, _persist), "rename": (2, 2, True, _rename), "info": (0, _MANY, False, admin.info),
     "config": (1, _MANY, False, admin.config), "client": (1, _MANY, False, admin.client), "role": (0, 0, False, admin.role),
     "time": (0, 0, False, admin.time), "cluster": (1, _MANY, False, admin.cluster), "save": (0, 0, False, admin.save),
-    "bgsave": (0, 1, False, admin.save), "memory": (1, _MANY, False, admin.memory), "command": (0, _MANY, False, _command),
+    "bgsave": (0, 1, False, admin.save_aside), "shutdown": (0, 4, False, admin.shutdown), "multi": (0, 0, False, transactions.begin),
+    "exec": (0, 0, False, _execute), "discard": (0, 0, False, transactions.discard), "watch": (1, _MANY, False, admin.ok),
+    "unwatch": (0, 0, False, admin.ok), "memory": (1, _MANY, False, admin.memory), "command": (0, _MANY, False, _command),
     "quit": (0, _MANY, False, admin.ok), "debug": (1, _MANY, False, admin.debug), "slowlog": (1, 2, False, admin.slowlog),
     "getrange": (3, 3, False, _getrange), "move": (2, 2, True, _move), "object": (1, _MANY, False, _object),
     "geoadd": (4, _MANY, True, _geoadd), "xadd": (4, _MANY, True, admin.is_not_modelled), "eval": (2, _MANY, False, admin.is_not_modelled),
     "evalsha": (2, _MANY, False, admin.evalsha), "replicaof": (2, 2, False, _replicaof), "subscribe": (1, _MANY, False, admin.is_not_modelled),
     "bgrewriteaof": (0, 0, False, admin.rewrite), "module": (1, _MANY, False, admin.module),
-    "mget": (1, _MANY, False, _mget), "mset": (2, _MANY, True, _mset), "lastsave": (0, 0, False, lambda session, _words: integer(session.started_ms // 1000)),
+    "mget": (1, _MANY, False, _mget), "mset": (2, _MANY, True, _mset), "lastsave": (0, 0, False, admin.lastsave),
 }  # fmt: skip

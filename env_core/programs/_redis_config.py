@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+from env_core.programs._redis_acl import NAMES, user_problem
+
 _POLICIES: Final = "volatile-lru, volatile-lfu, volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, noeviction"
 _ENUMS: Final = {
     "maxmemory-policy": _POLICIES,
@@ -54,6 +56,7 @@ _NUMBERS: Final = {
     "latency-monitor-threshold": (0, 2**63 - 1), "auto-aof-rewrite-percentage": (0, 2**31 - 1), "lfu-log-factor": (0, 2**31 - 1),
     "min-replicas-to-write": (0, 2**31 - 1), "min-replicas-max-lag": (0, 2**31 - 1), "list-max-ziplist-size": (-(2**31), 2**31 - 1),
     "hash-max-listpack-entries": (0, 2**63 - 1), "set-max-intset-entries": (0, 2**63 - 1), "list-compress-depth": (0, 2**31 - 1),
+    "key-load-delay": (-(2**31), 2**31 - 1), "loading-process-events-interval-bytes": (1024, 2**31 - 1),
 }  # fmt: skip
 _MEMORIES: Final = frozenset(
     {
@@ -239,8 +242,14 @@ def read(text: str, options: tuple[str, ...], files: tuple[str, ...]) -> Mapping
             found["save"] = " ".join(saves).strip()
             continue
         if name == "rename-command" and len(words) == 3:
+            if words[1].lower() not in NAMES:
+                raise refuse("No such command in rename-command")
             found[f"renamed {words[1].lower()}"] = words[2].lower() or "-"
             continue
+        if name == "user":
+            problem = user_problem(words)
+            if problem:
+                raise refuse(problem)
         if name in _FREE:
             found[name] = " ".join(words[1:])
             continue

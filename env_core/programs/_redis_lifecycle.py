@@ -8,11 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from env_core.programs._machine import is_directory
+from env_core.programs._machine import PLAIN, Machine, is_directory
 from env_core.programs._model import Container, Line, Signalled
+from env_core.programs._redis_saving import Disk, Said, disk_of, shutdown, tick
 
 Stamp = Callable[[int], str]
-_RETRY_MS: Final = 1_000
+DATA: Final = "/data"
+"""The image's directory for data."""
+LOADING: Final = "loading until"
+NOTHING: Final[Mapping[str, str]] = {}
+_RESERVED_FILES: Final = 32
+_LAST_TRIES_MS: Final = 60_000
+"""For how long a server that cannot stop is told to try again; it is killed before."""
 
 
 class Beginning(NamedTuple):
@@ -38,7 +45,9 @@ def _line_of(text: str, name: str) -> tuple[int, str]:
     return 1, name
 
 
-def begin(container: Container, settings: Mapping[str, str], text: str) -> Beginning:
+def begin(
+    container: Container, settings: Mapping[str, str], text: str, machine: Machine = PLAIN
+) -> Beginning:
     """Return what a container's files and addresses make of a start; `text` is the configuration file."""
     directory = settings.get("dir", "/data")
     if directory not in (".", "./") and not is_directory(container, directory):
@@ -72,45 +81,96 @@ def begin(container: Container, settings: Mapping[str, str], text: str) -> Begin
     socket = settings.get("unixsocket", "")
     if socket and not is_directory(container, socket.rpartition("/")[0]):
         return Beginning(failed=("# Failed opening Unix socket: bind: No such file or directory",))
-    if settings.get("appendonly") == "yes" and container.is_root_read_only:
+    disk = disk_of(container, machine, directory if directory.startswith("/") else DATA)
+    if settings.get("appendonly") == "yes" and disk.problem:
         appended = settings.get("appenddirname", "appendonlydir")
-        problems = (f"# Can't open or create append-only dir {appended}: Read-only file system",)
+        problems = (f"# Can't open or create append-only dir {appended}: {disk.problem}",)
         return Beginning(failed=problems, is_before_mode=False)
     return Beginning(is_local=bool(hosts) and all(host.startswith("127.") or host == "::1" for host in hosts))
 
 
-def role(settings: Mapping[str, str]) -> str:
-    """Return the mark of a server's lines: M for masters, S for replicas."""
-    return "S" if settings.get("replicaof") or settings.get("slaveof") else "M"
+def files_told(settings: Mapping[str, str], machine: Machine) -> tuple[tuple[str, ...], bool]:
+    """Return what is said of too few open files, and whether the server cannot start with them.
 
-
-def data_lines(settings: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what is logged of the data at a start on an empty volume."""
-    if settings.get("appendonly") != "yes":
-        return ()
-    name = settings.get("appendfilename", "appendonly.aof")
+    Source: redis 7.0 src/server.c adjustOpenFilesLimit; tests/golden/programs/redis (redis.ulimit*).
+    """
+    clients = int(settings["maxclients"])
+    wanted = clients + _RESERVED_FILES
+    if not machine.files_max or machine.files_max >= wanted:
+        return (), False
+    if machine.files_max <= _RESERVED_FILES:
+        return (
+            f"# Your current 'ulimit -n' of {machine.files_max} is not enough for the server to start. Please increase your open"
+            f" file limit to at least {wanted}. Exiting.",
+        ), True
     return (
-        f"* Creating AOF base file {name}.1.base.rdb on server start",
-        f"* Creating AOF incr file {name}.1.incr.aof on server start",
+        f"# You requested maxclients of {clients} requiring at least {wanted} max file descriptors.",
+        f"# Server can't set maximum open files to {wanted} because of OS error: Operation not permitted.",
+        f"# Current maximum open files is {machine.files_max}. maxclients has been reduced to"
+        f" {machine.files_max - _RESERVED_FILES} to compensate for low ulimit. If you need higher maxclients increase"
+        " 'ulimit -n'.",
+    ), False
+
+
+def role(settings: Mapping[str, str], memory: Mapping[str, str] = NOTHING) -> str:
+    """Return the mark of a server's lines: M for masters, S for replicas."""
+    return (
+        "S" if is_replica(lambda name: memory.get(f"config {name}", settings.get(name, "")), memory) else "M"
     )
 
 
-def stop(settings: Mapping[str, str], version: str, name: str, at_ms: int, stamp: Stamp) -> Signalled | None:
-    """Return what SIGTERM or SIGINT does: it saves what its configuration says, and ends with 0."""
+def is_replica(setting: Callable[[str], str], memory: Mapping[str, str]) -> bool:
+    """Whether a server follows a master."""
+    return "promoted" not in memory and bool(setting("replicaof") or setting("slaveof"))
+
+
+def log_line(message: str, at_ms: int, stamp: Stamp, role: str) -> tuple[Line, ...]:
+    """Return a message as the log has it: "M # text" for the server in its role, "S # text" for it as a replica that it may be no
+    longer, "PID:C # text" for a child of its.
+    """
+    head, _, text = message.partition(" ")
+    first, *rest = text.split("\n")
+    who = f"1:{role if head == 'M' else head}" if head in ("M", "S") else head
+    return (Line(at_ms, f"{who} {stamp(at_ms)} {first}"), *(Line(at_ms, each) for each in rest))
+
+
+def stop(
+    settings: Mapping[str, str], version: str, name: str, at_ms: int, stamp: Stamp, memory: Mapping[str, str], disk: Disk,
+    started_ms: int,
+) -> Signalled | None:  # fmt: skip
+    """Return what SIGTERM or SIGINT does: it saves what its configuration says, and ends with 0 if that goes well.
+
+    A server that cannot save goes on, and tries it again in the background.
+    """
     if name not in ("TERM", "INT"):
         return None
+    kept = dict(memory)
+    save = kept.get("config save", settings.get("save", ""))
+    is_loading = int(kept.get(LOADING, "0")) > at_ms
+    said: Said = []
+    is_over = True
+    if is_loading:
+        head = f"1:signal-handler ({at_ms // 1000}) Received shutdown signal during loading, scheduling shutdown."
+        said = [
+            (at_ms, "M # User requested shutdown..."),
+            (at_ms, "M # Redis is now ready to exit, bye bye..."),
+        ]
+    else:
+        head = f"1:signal-handler ({at_ms // 1000}) Received SIG{name} scheduling shutdown..."
+        is_over, said = shutdown(kept, save, disk, at_ms, has_aof=settings.get("appendonly") == "yes")
+        if not is_over:
+            said += tick(kept, save, disk, at_ms + _LAST_TRIES_MS, started_ms)
     mark = "#" if version < "7.2" else "*"
-    who = f"1:{role(settings)} {stamp(at_ms)}"
-    texts = [
-        f"1:signal-handler ({at_ms // 1000}) Received SIG{name} scheduling shutdown...",
-        f"{who} {mark} User requested shutdown...",
-    ]
-    if settings.get("appendonly") == "yes":
-        texts.append(f"{who} * Calling fsync() on the AOF file.")
-    if settings.get("save"):
-        texts += [f"{who} * Saving the final RDB snapshot before exiting.", f"{who} * DB saved on disk"]
-    texts.append(f"{who} {mark} Redis is now ready to exit, bye bye...")
-    return Signalled(log=tuple(Line(at_ms, text) for text in texts), code=0)
+    who = role(settings, kept)
+    log = [Line(at_ms, head)]
+    for each_ms, text in said:
+        log += log_line(
+            text.replace("M # User", f"M {mark} User").replace("M # Redis is", f"M {mark} Redis is"),
+            each_ms,
+            stamp,
+            who,
+        )
+    return Signalled(log=tuple(log), code=0 if is_over else None)
 
 
 PROTECTED: Final = (
@@ -129,10 +189,9 @@ PROTECTED: Final = (
 
 def write_problem(setting: Callable[[str], str], memory: Mapping[str, str]) -> str:
     """Return the reply to a write that the server's place in a replication does not allow, "" when it does."""
-    is_replica = (setting("replicaof") or setting("slaveof")) and "promoted" not in memory
-    if is_replica and setting("replica-read-only") != "no":
-        return "-READONLY You can't write against a read only replica.\r\n"
     wanted = setting("min-replicas-to-write")
     if wanted.isdigit() and int(wanted) and setting("min-replicas-max-lag") != "0":
         return "-NOREPLICAS Not enough good replicas to write.\r\n"
+    if is_replica(setting, memory) and setting("replica-read-only") != "no":
+        return "-READONLY You can't write against a read only replica.\r\n"
     return ""

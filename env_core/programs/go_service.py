@@ -6,7 +6,7 @@ Source: tests/golden/programs/app-go (go1.26).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from env_core.objects.problems import quoted
@@ -329,7 +329,7 @@ def _called(container: Container, upstream: Upstream, url: str) -> Served:
     return Served(reply=go_reply(upstream, body), cpu_ms=1)
 
 
-def _signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
+def _signalled(container: Container, name: str, at_ms: int, _memory: Mapping[str, str]) -> Signalled | None:
     flags = _Flags(final_argv(container))
     if name in ("TERM", "INT") and flags.values["mode"] == "graceful":
         stamp = slash_date(at_ms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -312,7 +313,7 @@ def level_of(site: Site) -> str:
     return words[1] if len(words) > 1 else "error"
 
 
-def _signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
+def _signalled(container: Container, name: str, at_ms: int, _memory: Mapping[str, str]) -> Signalled | None:
     site = site_of(container)
     if isinstance(site, str):
         return None

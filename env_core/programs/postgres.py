@@ -12,13 +12,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from env_core.programs import _postgres_data, _postgres_wire
+from env_core.programs import _postgres_data, _postgres_starting, _postgres_stopping
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
-from env_core.programs._http import moment
 from env_core.programs._images import canonical, image_or_first
+from env_core.programs._memo import per_container
 from env_core.programs._model import (
-    EMPTY,
     Container,
     Exit,
     Fill,
@@ -27,12 +26,13 @@ from env_core.programs._model import (
     Line,
     Listener,
     Program,
-    Reply,
     Request,
     Served,
     Signalled,
     Upstream,
 )
+from env_core.programs._postgres_serving import Server, rules_of, serve, stamp
+from env_core.programs._postgres_starting import Build
 
 _RELEASES: Final = {
     "18": "18.1", "17": "17.7", "16": "16.11", "16.10": "16.10", "15": "15.15", "14": "14.20", "13": "13.23", "latest": "18.1",
@@ -57,7 +57,6 @@ _INIT: Final = (
     "This user must also own the server process.",
 )
 """Source: tests/golden/programs/postgres (initdb); docker-library/postgres docker-entrypoint.sh."""
-_CONNECTIONS_MAX: Final = 100
 _BASE_BYTES: Final = 41 << 20
 """What a new cluster takes."""
 _WAL_BYTES_PER_S: Final = 12 << 20
@@ -67,7 +66,6 @@ _WAL_MIN_BYTES: Final = 1 << 30
 _SIZE: Final = re.compile(r"'?(\d+)\s*(kB|MB|GB|TB)?'?")
 _UNITS: Final = {"kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _NO_SPACE: Final = "No space left on device"
-_PEER: Final = "pool "
 _COUNT: Final = "max_connections"
 _WAL: Final = "wal_level"
 _WAL_LEVELS: Final = ("minimal", "replica", "logical")
@@ -99,13 +97,6 @@ def version_of(reference: str) -> str:
     return _RELEASES.get(tag, tag if "." in tag else "18.1")
 
 
-def _setting(argv: tuple[str, ...], name: str, default: int) -> int:
-    for word, value in pairwise(argv):
-        if word == "-c" and value.partition("=")[0] == name and value.partition("=")[2].isdigit():
-            return int(value.partition("=")[2])
-    return default
-
-
 def _wal_bytes(argv: tuple[str, ...]) -> int:
     """Return how much of its write-ahead log a server keeps: what checkpoints leave, or more where it is told so."""
     for word, value in pairwise(argv):
@@ -113,10 +104,6 @@ def _wal_bytes(argv: tuple[str, ...]) -> int:
         if word == "-c" and value.partition("=")[0].strip() == "wal_keep_size" and found is not None:
             return max(int(found[1]) * _UNITS[found[2] or "MB"], _WAL_MIN_BYTES)
     return _WAL_MIN_BYTES
-
-
-def _stamp(at_ms: int) -> str:
-    return f"{moment(at_ms):%Y-%m-%d %H:%M:%S}.{at_ms % 1000:03d} UTC"
 
 
 _NO_PASSWORD: Final = (
@@ -158,10 +145,10 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
         log = tuple(Line(30, text, "stderr") for text in _NO_PASSWORD)
         return Launch(log=log, exit=Exit(after_ms=40, code=1), memory_bytes=4 << 20)
     start_ms = stretched_ms(180, container.cpu_limit_millis) + 320
-    stamp = _stamp(container.started_ms + start_ms)
+    shown = stamp(container.started_ms + start_ms)
     problem = _argument_problem(argv)
     if problem:
-        early = f"{_stamp(container.started_ms + _CHECK_MS)[:-3]}GMT [1]"
+        early = f"{stamp(container.started_ms + _CHECK_MS)[:-3]}GMT [1]"
         log = tuple(Line(_CHECK_MS, f"{early} {text}", "stderr") for text in problem)
         return Launch(log=log, exit=Exit(after_ms=_CHECK_MS + 10, code=1), memory_bytes=6 << 20)
     libc = "x86_64-pc-linux-musl" if "alpine" in container.image else "x86_64-pc-linux-gnu"
@@ -170,12 +157,12 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
         f'listening on IPv4 address "0.0.0.0", port {_PORT}',
         f'listening on IPv6 address "::", port {_PORT}',
         f'listening on Unix socket "/var/run/postgresql/.s.PGSQL.{_PORT}"',
-        f"database system was shut down at {_stamp(container.started_ms)[:-8]} UTC",
+        f"database system was shut down at {stamp(container.started_ms)[:-8]} UTC",
         "database system is ready to accept connections",
     )
     return Launch(
         listeners=(Listener(port=_PORT, protocol="postgres", after_ms=start_ms),),
-        log=tuple(Line(start_ms, f"{stamp} [1] LOG:  {text}", "stderr") for text in texts),
+        log=tuple(Line(start_ms, f"{shown} [1] LOG:  {text}", "stderr") for text in texts),
         memory_bytes=26 << 20,
         fills=Fill(data_directory(container), _WAL_BYTES_PER_S, _BASE_BYTES + _wal_bytes(argv)),
         cpu_millis=5,
@@ -184,29 +171,46 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
     )
 
 
+def _signalled(container: Container, name: str, at_ms: int, _memory: Mapping[str, str]) -> Signalled | None:
+    # The images' STOPSIGNAL is SIGINT: what a runtime stops them with.
+    return signalled(container, "INT" if name == "TERM" else name, at_ms)
+
+
+def signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
+    """Return what a signal makes a server do."""
+    argv, directory = final_argv(container, "postgres"), data_directory(container)
+    path = _postgres_starting.config_path(container, directory, argv)
+    return _postgres_stopping.signalled(
+        name, at_ms, _postgres_starting.configuration(container, directory, argv), path
+    )
+
+
 def _launch(container: Container) -> Launch:
     return launch(container, image_or_first(IMAGES, container.image), _server)
 
 
-def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
-    query = _postgres_wire.decode(request.body) if request.protocol == _postgres_wire.PROTOCOL else None
-    if query is None:
-        return Served(reply=Reply(failure=EMPTY, latency_ms=1))
+@per_container
+def _server_of(container: Container) -> Server:
+    return server_of(container, _official(container))
+
+
+def server_of(container: Container, build: Build) -> Server:
+    """Return what a container's server is while it runs."""
     directory = data_directory(container)
-    kept = upstream.stored(directory)
-    problem, detail = _refusal(container, query, kept)
-    if not problem:
-        problem = _admit(container, request.source_ip, query.pool, upstream)
-    if problem:
-        stamp = _stamp(upstream.now_ms)
-        lines = [Line(upstream.now_ms, f"{stamp} [{_pid(request)}] FATAL:  {problem}", "stderr")]
-        if detail:
-            lines.append(Line(upstream.now_ms, f"{stamp} [{_pid(request)}] DETAIL:  {detail}", "stderr"))
-        return Served(reply=Reply(body=f"FATAL:  {problem}", latency_ms=4), log=tuple(lines), cpu_ms=1)
-    told = _postgres_data.run(query.statement, kept)
-    if told is not None and told.rows is not None:
-        upstream.store(directory, told.rows)
-    return Served(reply=Reply(body=told.text if told else "ok", latency_ms=2), cpu_ms=1, memory_bytes=1 << 20)
+    settings = _postgres_starting.configuration(
+        container, directory, final_argv(container, "postgres")
+    ).settings
+    rules = rules_of(container, directory, settings)
+    return Server(directory, settings, rules, build.version, build.is_bare)
+
+
+def _official(container: Container) -> Build:
+    libc = "x86_64-pc-linux-musl" if "alpine" in container.image else "x86_64-pc-linux-gnu"
+    return Build(f"on {libc}, 64-bit", version_of(container.image))
+
+
+def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
+    return serve(_server_of(container), container, request, upstream)
 
 
 def data_directory(container: Container) -> str:
@@ -257,10 +261,10 @@ def _refused(container: Container, launch: Launch, initialised: str, version: st
 def _ended(container: Container, launch: Launch, texts: tuple[str, ...]) -> Launch:
     """Return the end of a server that cannot go on with what it finds in its data directory."""
     at_ms = launch.log[0].at_ms
-    stamp = _stamp(container.started_ms + at_ms)
+    shown = stamp(container.started_ms + at_ms)
     log = (
         *(Line(at_ms, text) for text in ("", _INITIALISED, "")),
-        *(Line(at_ms, f"{stamp} [1] {text}", "stderr") for text in texts),
+        *(Line(at_ms, f"{shown} [1] {text}", "stderr") for text in texts),
     )
     return Launch(log=log, exit=Exit(after_ms=at_ms + 10, code=1), memory_bytes=4 << 20)
 
@@ -271,70 +275,20 @@ def _filled(container: Container, at_ms: int) -> Signalled:
     Source: tests/golden/programs/postgres (postgres.diskfull); the last two lines are those of
     src/backend/postmaster/postmaster.c, not recorded.
     """
-    stamp, pid = _stamp(at_ms), 40 + at_ms % 900
+    shown, pid = stamp(at_ms), 40 + at_ms % 900
     texts = (
         f'[{pid}] PANIC:  could not write to file "pg_wal/xlogtemp.{pid}": {_NO_SPACE}',
         f"[1] LOG:  server process (PID {pid}) was terminated by signal 6: Aborted",
         "[1] LOG:  terminating any other active server processes",
         "[1] LOG:  all server processes terminated; reinitializing",
-        f"[{pid + 1}] LOG:  database system was interrupted; last known up at {stamp[:-8]} UTC",
+        f"[{pid + 1}] LOG:  database system was interrupted; last known up at {shown[:-8]} UTC",
         f"[{pid + 1}] LOG:  database system was not properly shut down; automatic recovery in progress",
         f'[{pid + 1}] FATAL:  could not write to file "pg_wal/xlogtemp.{pid + 1}": {_NO_SPACE}',
         f"[1] LOG:  startup process (PID {pid + 1}) exited with exit code 1",
         "[1] LOG:  shutting down due to startup process failure",
         "[1] LOG:  database system is shut down",
     )
-    return Signalled(log=tuple(Line(at_ms, f"{stamp} {text}", "stderr") for text in texts), code=1)
-
-
-def _pid(request: Request) -> int:
-    return 40 + sum(map(ord, request.source_ip)) % 900
-
-
-def _refusal(container: Container, query: _postgres_wire.Query, kept: Mapping[str, str]) -> tuple[str, str]:
-    """Return why a client may not log in, and the detail that only the log has; "" when it may.
-
-    Source: tests/golden/programs/postgres (postgres.auth.fail); https://hub.docker.com/_/postgres (the variables have an
-    effect only when the container starts with an empty data directory).
-    """
-    env = container.env
-    user = env.get("POSTGRES_USER") or "postgres"
-    is_trusting = env.get("POSTGRES_HOST_AUTH_METHOD") == "trust"
-    if query.user != user:
-        if is_trusting:
-            return f'role "{query.user}" does not exist', ""
-        return (
-            f'password authentication failed for user "{query.user}"', f'Role "{query.user}" does not exist.',
-        )  # fmt: skip
-    password = kept.get(_postgres_data.role(user), env.get("POSTGRES_PASSWORD"))
-    if not is_trusting and query.password != password:
-        matched = 'Connection matched pg_hba.conf line 3: "host all all all scram-sha-256"'
-        return f'password authentication failed for user "{query.user}"', matched
-    if query.database not in (env.get("POSTGRES_DB") or user, "postgres", "template1"):
-        return f'database "{query.database}" does not exist', ""
-    return "", ""
-
-
-def _admit(container: Container, address: str, pool: int, upstream: Upstream) -> str:
-    """Count a client's connections beside the others'; return why there is no room.
-
-    Clients that are gone have closed theirs. Source: tests/golden/programs/postgres (postgres.toomany.all).
-    """
-    memory = upstream.state()
-    key = f"{_PEER}{address}"
-    size = str(max(pool, 1))
-    if memory.get(key) == size:
-        return ""
-    kept = {
-        name: value for name, value in memory.items()
-        if not name.startswith(_PEER) or (name != key and upstream.has_peer(name.removeprefix(_PEER)))
-    }  # fmt: skip
-    open_now = sum(int(value) for name, value in kept.items() if name.startswith(_PEER))
-    most = _setting(final_argv(container, "postgres"), _COUNT, _CONNECTIONS_MAX)
-    if open_now + int(size) > most:
-        return "sorry, too many clients already"
-    upstream.remember({**kept, key: size})
-    return ""
+    return Signalled(log=tuple(Line(at_ms, f"{shown} {text}", "stderr") for text in texts), code=1)
 
 
 PROGRAM = Program(
@@ -345,5 +299,6 @@ PROGRAM = Program(
     serve=_serve,
     starts=_begun,
     filled=_filled,
+    signalled=_signalled,
     source="https://github.com/docker-library/postgres; tests/golden/programs/postgres, public-knowledge",
 )

@@ -9,15 +9,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from env_core.programs import _redis_commands, _redis_config, _redis_lifecycle
+from env_core.programs import _redis_config, _redis_lifecycle, _redis_loading, _redis_replica
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import moment, month_name
 from env_core.programs._images import canonical, image_or_first
+from env_core.programs._machine import PLAIN, Machine
 from env_core.programs._memo import per_container
 from env_core.programs._model import (
-    EMPTY,
-    TIMEOUT,
     Container,
     Exit,
     Image,
@@ -25,20 +24,19 @@ from env_core.programs._model import (
     Line,
     Listener,
     Program,
-    Reply,
     Request,
     Served,
     Signalled,
     Upstream,
 )
-from env_core.programs._redis_session import Session, commands
+from env_core.programs._redis_saving import disk_of
+from env_core.programs._redis_serving import Server, loading_ms, patience_s, serve
 
 _RELEASES: Final = {
     "8.4": "8.4.0", "8.2": "8.2.3", "8.0": "8.0.5", "8": "8.4.0", "7.4": "7.4.7", "7.2": "7.2.12", "7.0": "7.0.15",
     "7": "7.4.7", "6.2": "6.2.21", "6.0": "6.0.20", "6": "6.2.21", "5": "5.0.14", "latest": "8.4.0",
 }  # fmt: skip
 _ENTRYPOINT: Final = "docker-entrypoint.sh"
-_DATA: Final = "/data"
 _BINARIES: Final = (
     "redis-server",
     "redis-cli",
@@ -95,31 +93,34 @@ def _settings(container: Container, argv: tuple[str, ...]) -> Mapping[str, str]:
     return _redis_config.read(text, options, tuple(container.files))
 
 
-@per_container
-def _running(container: Container) -> tuple[Mapping[str, str], tuple[tuple[str, str], ...]]:
-    """Return the configuration of a running server, and the commands that it renames."""
-    settings = _settings(container, final_argv(container, "redis-server"))
-    return settings, _redis_config.renames(settings)
-
-
-def _stamp(at_ms: int) -> str:
+def stamp(at_ms: int) -> str:
+    """Return a time as the log has it."""
     at = moment(at_ms)
     return f"{at.day:02d} {month_name(at.month)} {at.year} {at:%H:%M:%S}.{at_ms % 1000:03d}"
 
 
+def _start_ms(container: Container) -> int:
+    return stretched_ms(12, container.cpu_limit_millis) + 20
+
+
 def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
+    return started(container, argv)
+
+
+def started(container: Container, argv: tuple[str, ...], machine: Machine = PLAIN) -> Launch | None:
+    """Return what an argv starts; None when it is no server."""
     if argv[0].rpartition("/")[2] != "redis-server":
         return None
     version = version_of(container.image)
-    start_ms = stretched_ms(12, container.cpu_limit_millis) + 20
+    start_ms = _start_ms(container)
     if "--version" in argv or "-v" in argv:
         text = f"Redis server v={version} sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0"
         return Launch(log=(Line(start_ms, text),), exit=Exit(after_ms=start_ms, code=0))
     path, options = _arguments(argv)
-    stamp = _stamp(container.started_ms + start_ms)
+    shown = stamp(container.started_ms + start_ms)
     mark = "#" if version < "7.2" else "*"
     if path and path not in container.files:
-        text = f"1:C {stamp} # Fatal error, can't open config file '{path}': No such file or directory"
+        text = f"1:C {shown} # Fatal error, can't open config file '{path}': No such file or directory"
         return Launch(
             log=(Line(start_ms, text),), exit=Exit(after_ms=start_ms + 5, code=1), memory_bytes=2 << 20
         )
@@ -127,48 +128,52 @@ def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
         settings = _settings(container, argv)
     except _redis_config.ConfigProblem as problem:
         if problem.is_plain:
-            lines: tuple[Line, ...] = (Line(start_ms, f"1:C {stamp} # {problem.lines[0]}"),)
+            lines: tuple[Line, ...] = (Line(start_ms, f"1:C {shown} # {problem.lines[0]}"),)
         else:
             texts = ("", f"*** FATAL CONFIG FILE ERROR (Redis {version}) ***", *problem.lines)
             lines = tuple(Line(start_ms, text, "stderr") for text in texts)
         return Launch(log=lines, exit=Exit(after_ms=start_ms + 5, code=1), memory_bytes=2 << 20)
     text = container.files.get(path, "") if path else ""
-    begun = _redis_lifecycle.begin(container, settings, text)
-    if begun.refused:
-        texts = ("", f"*** FATAL CONFIG FILE ERROR (Redis {version}) ***", *begun.refused)
+    beginning = _redis_lifecycle.begin(container, settings, text, machine)
+    if beginning.refused:
+        texts = ("", f"*** FATAL CONFIG FILE ERROR (Redis {version}) ***", *beginning.refused)
         lines = tuple(Line(start_ms, each, "stderr") for each in texts)
         return Launch(log=lines, exit=Exit(after_ms=start_ms + 5, code=1), memory_bytes=2 << 20)
     port = int(settings["port"])
-    who = f"1:{_redis_lifecycle.role(settings)} {stamp}"
+    who = f"1:{_redis_lifecycle.role(settings)} {shown}"
+    limits, is_short = _redis_lifecycle.files_told(settings, machine)
     loaded = "Configuration loaded" if path or options else (
         "Warning: no config file specified, using the default config."
         " In order to specify a config file use redis-server /path/to/redis.conf"
     )  # fmt: skip
     loaded_mark = mark if path or options else "#"
     texts = (
-        f"1:C {stamp} {mark} oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo",
-        f"1:C {stamp} {mark} Redis version={version}, bits=64, commit=00000000, modified=0, pid=1, just started",
-        f"1:C {stamp} {loaded_mark} {loaded}",
-        *(() if begun.is_before_clock else (f"{who} * monotonic clock: POSIX clock_gettime",)),
+        f"1:C {shown} {mark} oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo",
+        f"1:C {shown} {mark} Redis version={version}, bits=64, commit=00000000, modified=0, pid=1, just started",
+        f"1:C {shown} {loaded_mark} {loaded}",
+        *(f"{who} {each}" for each in limits),
+        *(() if beginning.is_before_clock else (f"{who} * monotonic clock: POSIX clock_gettime",)),
     )
-    if begun.failed:
+    if is_short:
+        log = tuple(Line(start_ms, each) for each in texts[:-1])
+        return Launch(log=log, exit=Exit(after_ms=start_ms + 5, code=1), memory_bytes=2 << 20)
+    if beginning.failed:
         mode = (
             ()
-            if begun.is_before_mode
+            if beginning.is_before_mode
             else (f"{who} * Running mode=standalone, port={port}.", f"{who} {mark} Server initialized")
         )
-        failed = (*texts, *mode, *(f"{who} {each}" for each in begun.failed))
+        failed = (*texts, *mode, *(f"{who} {each}" for each in beginning.failed))
         log = tuple(Line(start_ms, each) for each in failed)
         return Launch(log=log, exit=Exit(after_ms=start_ms + 5, code=1), memory_bytes=2 << 20)
     texts = (
         *texts,
         f"{who} * Running mode=standalone, port={port}.",
         f"{who} {mark} Server initialized",
-        *(f"{who} {each}" for each in _redis_lifecycle.data_lines(settings)),
         f"{who} * Ready to accept connections" + ("" if version < "7.2" else " tcp"),
     )
     return Launch(
-        listeners=(Listener(port=port, protocol="redis", after_ms=start_ms, is_local=begun.is_local),)
+        listeners=(Listener(port=port, protocol="redis", after_ms=start_ms, is_local=beginning.is_local),)
         if port
         else (),
         log=tuple(Line(start_ms, text) for text in texts),
@@ -183,124 +188,71 @@ def _launch(container: Container) -> Launch:
     return launch(container, image_or_first(IMAGES, container.image), _server)
 
 
-def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
-    if request.protocol == "http":
-        return Served(reply=Reply(failure=EMPTY, latency_ms=1), log=_attack(request, upstream))
-    if request.protocol == "tls":
-        return Served(reply=Reply(failure=TIMEOUT, latency_ms=request.timeout_ms, detail="read"))
-    memory = upstream.state()
-    run = str(container.started_ms)
-    settings, renamed = _running(container)
-    if memory.get("run") != run:
-        memory = {"run": run, **(upstream.stored(_directory(settings)) if _is_saved(settings) else {})}
-    session = Session(
-        memory=memory, config=settings, renamed=renamed, now_ms=upstream.now_ms,
-        started_ms=container.started_ms, version=version_of(container.image),
-        memory_limit=container.memory_limit_bytes, info=_info,
-    )  # fmt: skip
-    is_guarded = session.setting("protected-mode") == "yes" and not session.setting("requirepass")
-    session.is_refused = is_guarded and not request.source_ip.startswith("127.")
-    found = commands(request.body)
-    body = "".join(_redis_commands.run(session, words) for words in found if words)
-    if session.is_changed:
-        upstream.remember(session.memory)
-        if _is_saved(settings):
-            upstream.store(_directory(settings), session.data())
-    extra = session.used_bytes() - 900_000 if session.is_changed else 0
-    return Served(reply=Reply(body=body, latency_ms=1), memory_bytes=extra)
+@per_container
+def _server_of(container: Container) -> Server:
+    return server_of(container)
 
 
-def _is_saved(settings: Mapping[str, str]) -> bool:
-    return settings.get("appendonly") == "yes" or bool(settings.get("save"))
-
-
-def _directory(settings: Mapping[str, str]) -> str:
-    """Return where the data are saved; a relative directory is the image's own, which is the default."""
+def server_of(container: Container, machine: Machine = PLAIN) -> Server:
+    """Return what a container's server is while it runs."""
+    argv = final_argv(container, "redis-server")
+    settings = _settings(container, argv)
     found = settings.get("dir", "")
-    return found if found.startswith("/") else _DATA
+    # A relative directory is the image's own, which is the default.
+    directory = found if found.startswith("/") else _redis_lifecycle.DATA
+    has_aof = settings.get("appendonly") == "yes"
+    return Server(
+        settings, _redis_config.renames(settings), version_of(container.image), directory,
+        disk_of(container, machine, directory), _arguments(argv)[0], _start_ms(container),
+        has_aof or bool(settings.get("save")), has_aof, bool(settings.get("replicaof") or settings.get("slaveof")),
+    )  # fmt: skip
+
+
+def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
+    return serve(_server_of(container), container, request, upstream, stamp)
 
 
 def _begun(container: Container, launch: Launch, upstream: Upstream) -> Launch:
-    """Return a server's start by what it finds saved.
+    return begun(_server_of(container), container, launch, upstream) if launch.listeners else launch
 
-    Source: tests/golden/programs/redis (lines of a loaded snapshot).
-    """
-    if not launch.listeners:
-        return launch
-    settings, _ = _running(container)
-    kept = upstream.stored(_directory(settings)) if _is_saved(settings) else {}
-    if not kept:
-        return launch
-    keys = sum(not name.startswith("expires ") for name in kept)
+
+def begun(server: Server, container: Container, launch: Launch, upstream: Upstream) -> Launch:
+    """Return a server's start by what it finds saved, and by whether its master answers."""
+    settings = server.settings
+    kept = upstream.stored(server.directory) if server.is_saved else {}
     at_ms = launch.log[-1].at_ms
-    who = f"1:{_redis_lifecycle.role(settings)} {_stamp(container.started_ms + at_ms)} *"
-    texts = (
-        f"Loading RDB produced by version {version_of(container.image)}",
-        f"Done loading RDB, keys loaded: {keys}, keys expired: 0.",
-        "DB loaded from disk: 0.001 seconds",
-    )
-    told = tuple(Line(at_ms, f"{who} {text}") for text in texts)
-    return replace(launch, log=(*launch.log[:-1], *told, launch.log[-1]))
+    start_ms = container.started_ms + at_ms
+    found = _redis_loading.find(settings, kept, server.version, start_ms)
+    if found.rows is not None:
+        upstream.store(server.directory, found.rows)
+    said = [(at_ms, f"M {text}") for text in found.told]
+    late_ms = at_ms + loading_ms(settings, kept)
+    said += [(late_ms, f"M {text}") for text in found.done]
+    who = _redis_lifecycle.role(settings)
 
+    def lines(messages: list[tuple[int, str]]) -> tuple[Line, ...]:
+        return tuple(
+            line._replace(at_ms=each_ms)
+            for each_ms, text in messages
+            for line in _redis_lifecycle.log_line(text, container.started_ms + each_ms, stamp, who)
+        )
 
-def _attack(request: Request, upstream: Upstream) -> tuple[Line, ...]:
-    at_ms = upstream.now_ms
-    text = (
-        f"1:M {_stamp(at_ms)} # Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands"
-        " to Redis. This is likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis"
-        f" instance. Connection from {request.source_ip}:43210 aborted."
-    )
-    return (Line(at_ms, text),)
-
-
-def _info(session: Session, section: str) -> str:
-    """Return the sections of INFO that matter to a person: server, clients, memory, persistence, replication, keyspace."""
-    used = session.used_bytes()
-    limit = _redis_config.memory_bytes(session.setting("maxmemory")) or 0
-    up_seconds = (session.now_ms - session.started_ms) // 1000
-    sections = {
-        "server": (
-            f"redis_version:{session.version}", "redis_git_sha1:00000000", "redis_git_dirty:0", "redis_mode:standalone",
-            "os:Linux 6.8.0-60-generic x86_64", "arch_bits:64", "monotonic_clock:POSIX clock_gettime",
-            "multiplexing_api:epoll", "process_id:1", f"tcp_port:{session.setting('port')}",
-            f"uptime_in_seconds:{up_seconds}", f"uptime_in_days:{up_seconds // 86400}", "hz:10", "configured_hz:10",
-            "executable:/data/redis-server", "config_file:",
-        ),
-        "clients": ("connected_clients:1", "cluster_connections:0", f"maxclients:{session.setting('maxclients')}", "blocked_clients:0"),
-        "memory": (
-            f"used_memory:{used}", f"used_memory_human:{used / 1024:.2f}K", "used_memory_rss:8388608",
-            f"maxmemory:{limit}", f"maxmemory_human:{_human(limit)}", f"maxmemory_policy:{session.setting('maxmemory-policy')}",
-        ),
-        "persistence": ("loading:0", "rdb_changes_since_last_save:0", "rdb_bgsave_in_progress:0", "rdb_last_bgsave_status:ok", "aof_enabled:0"),
-        "replication": ("role:master", "connected_slaves:0", "master_failover_state:no-failover", "master_repl_offset:0", "second_repl_offset:-1"),
-        "keyspace": tuple(_keyspace(session)),
-    }  # fmt: skip
-    if section and section not in ("all", "default", "everything"):
-        sections = {name: lines for name, lines in sections.items() if name == section}
-    return "\r\n".join(
-        "\r\n".join((f"# {name.capitalize()}", *lines, "")) for name, lines in sections.items()
-    )
-
-
-def _human(size: int) -> str:
-    if size >= 1 << 30:
-        return f"{size / (1 << 30):.2f}G"
-    if size >= 1 << 20:
-        return f"{size / (1 << 20):.2f}M"
-    return f"{size / 1024:.2f}K" if size >= 1024 else f"{size}B"
-
-
-def _keyspace(session: Session) -> list[str]:
-    lines = []
-    before = session.database
-    for number in range(int(session.setting("databases") or "16")):
-        session.database = number
-        names = session.names()
-        if names:
-            expiring = sum(f"expires {session.key(name)}" in session.memory for name in names)
-            lines.append(f"db{number}:keys={len(names)},expires={expiring},avg_ttl=0")
-    session.database = before
-    return lines
+    if found.has_failed:
+        report = tuple(Line(at_ms, text) for text in found.report)
+        return Launch(
+            log=(*launch.log[:-1], *lines(said), *report),
+            exit=Exit(after_ms=at_ms + 5, code=1),
+            memory_bytes=2 << 20,
+        )
+    ready = launch.log[-1]
+    if late_ms > at_ms:
+        ready = Line(late_ms, ready.text.replace(stamp(start_ms), stamp(container.started_ms + late_ms)))
+    master = settings.get("replicaof") or settings.get("slaveof") or ""
+    told: list[tuple[int, str]] = []
+    if master:
+        failure = _redis_replica.link(upstream, master)
+        told = _redis_replica.first(master, failure, at_ms, patience_s(settings))[0] if failure else []
+    return replace(launch, log=(*launch.log[:-1], *lines(said), ready, *lines(told)))
 
 
 def _processes(container: Container) -> tuple[str, ...]:
@@ -314,12 +266,21 @@ def _processes(container: Container) -> tuple[str, ...]:
     return (" ".join(container.argv),)
 
 
-def _signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
+def _signalled(container: Container, name: str, at_ms: int, memory: Mapping[str, str]) -> Signalled | None:
     try:
-        settings, _ = _running(container)
+        server = _server_of(container)
     except _redis_config.ConfigProblem:
         return None
-    return _redis_lifecycle.stop(settings, version_of(container.image), name, at_ms, _stamp)
+    return signalled(server, container, name, at_ms, memory)
+
+
+def signalled(
+    server: Server, container: Container, name: str, at_ms: int, memory: Mapping[str, str]
+) -> Signalled | None:
+    """Return what a signal makes a server do."""
+    return _redis_lifecycle.stop(
+        server.settings, server.version, name, at_ms, stamp, memory, server.disk, container.started_ms
+    )
 
 
 PROGRAM = Program(

@@ -21,6 +21,7 @@ from env_core.shell._clients import (
     ping,
     promql,
     promtool,
+    psql,
     redis_cli,
     wget,
 )
@@ -42,6 +43,9 @@ _GNU: Mapping[str, Client] = {
     "netcat": nc.run,
     "ping": ping.run,
     "redis-cli": redis_cli.run,
+    "psql": psql.run,
+    "pg_isready": psql.run_isready,
+    "pg_dump": psql.run_dump,
     "openssl": openssl.run,
     "ip": ip.run,
     "ifconfig": ip.run_ifconfig,
@@ -52,7 +56,7 @@ _BUSYBOX: Mapping[str, Client] = {
     **{
         name: client
         for name, client in _GNU.items()
-        if name in ("curl", "dig", "host", "redis-cli", "getent", "openssl")
+        if name in ("curl", "dig", "host", "redis-cli", "psql", "pg_isready", "pg_dump", "getent", "openssl")
     },
     "wget": busybox_wget.run,
     "nslookup": busybox_nslookup.run,
@@ -87,7 +91,7 @@ def _bound(client: Client, wire: Wire) -> Program:
     return run
 
 
-_OF_CONTAINERS = ("getent", "ip", "ifconfig", "netstat", "ss")
+_OF_CONTAINERS = ("psql", "pg_isready", "pg_dump", "getent", "ip", "ifconfig", "netstat", "ss")
 """Clients that look at their own place: the terminal outside has none."""
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import kubedrill.policies
 from kubedrill.models import ClusterSummary, KubeObservation
-from kubedrill.policies._evidence import Evidence, host_and_port, namespace_of, pods
+from kubedrill.policies._evidence import Edge, Evidence, host_and_port, namespace_of, pods
 from kubedrill.policies._repairs import repairs
 from kubedrill.policies.heuristic import HeuristicPolicy
 from kubedrill.policies.scripted import ScriptedPolicy
@@ -28,7 +28,7 @@ def deployment(name, port, *, config=None, env=(), replicas=1):
     }
 
 
-def world(**changes):
+def world(*, edges=(), **changes):
     objects = {
         ("Deployment", "shop"): deployment("shop", 3000, config="settings"),
         ("Deployment", "ledger"): deployment("ledger", 5432),
@@ -53,7 +53,7 @@ def world(**changes):
     for (kind, name), content in objects.items():
         spec, data = ("", json.dumps(content)) if kind == "ConfigMap" else (json.dumps(content), "")
         lines.append(f"{kind}\t{name}\t{spec}\t{data}")
-    return Evidence.parsed("market", "\n".join(lines) + "\n")
+    return Evidence.parsed("market", "\n".join(lines) + "\n", edges)
 
 
 def only(evidence, brief=""):
@@ -89,6 +89,37 @@ def test_a_selector_with_a_key_that_nobody_has_is_replaced_whole():
     assert patch_of(only(evidence))[1] == {"spec": {"selector": {"role": None, "tier": "ledger"}}}
 
 
+def image_of(spec, image):
+    spec["template"]["spec"]["containers"][0]["image"] = image
+    spec["template"]["metadata"]["labels"]["part"] = spec["selector"]["matchLabels"]["part"] = "market"
+    return spec
+
+
+def test_a_service_that_selects_pods_of_other_programs_is_narrowed_to_its_own():
+    evidence = world(
+        Deployment__shop=image_of(deployment("shop", 3000, config="settings"), "registry.example/shop:1"),
+        Deployment__ledger=image_of(deployment("ledger", 5432), "registry.example/ledger:1"),
+        Service__ledger={"selector": {"part": "market"}, "ports": [{"port": 5433, "targetPort": "p"}]},
+    )
+    assert patch_of(only(evidence))[1] == {"spec": {"selector": {"part": "market", "tier": "ledger"}}}
+
+
+def test_two_releases_of_one_program_may_stand_behind_one_service():
+    evidence = world(
+        Deployment__ledger=image_of(deployment("ledger", 5432), "registry.example:5000/ledger:1"),
+        Deployment__next=image_of(deployment("next", 5432), "registry.example:5000/ledger:2"),
+        Service__ledger={"selector": {"part": "market"}, "ports": [{"port": 5433, "targetPort": "p"}]},
+    )
+    assert repairs(evidence, "") == []
+
+
+@pytest.mark.parametrize("target", [5000, "q"])
+def test_a_service_that_sends_to_a_port_that_its_pods_do_not_have_gets_theirs(target):
+    service = {"selector": {"tier": "ledger"}, "ports": [{"port": 5433, "targetPort": target}]}
+    patch = patch_of(only(world(Service__ledger=service)))[1]
+    assert patch == [{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 5432}]
+
+
 @pytest.mark.parametrize("value", ["ledger-old", "legder", "ledger.elsewhere.svc", "db-primary"])
 def test_a_setting_that_names_no_service_is_repaired_in_its_configmap_and_its_readers_are_restarted(value):
     evidence = world(ConfigMap__settings={"LEDGER_HOST": value, "LEDGER_PORT": "5433"})
@@ -110,6 +141,14 @@ def test_a_wrong_host_in_the_template_is_set_there():
     assert (
         only(world(Deployment__shop=broken)).command
         == "kubectl -n market set env deployment/shop -c main LEDGER_HOST=ledger"
+    )
+
+
+def test_a_wrong_host_in_the_template_that_hides_a_right_one_is_taken_away():
+    hiding = deployment("shop", 3000, config="settings", env=[{"name": "LEDGER_HOST", "value": "ledgr"}])
+    assert (
+        only(world(Deployment__shop=hiding)).command
+        == "kubectl -n market set env deployment/shop -c main LEDGER_HOST-"
     )
 
 
@@ -158,6 +197,26 @@ def test_a_policy_that_shuts_out_a_reader_is_opened_to_it():
     ]
 
 
+def led_to(service="shop", **path):
+    backend = {"service": {"name": service, "port": {"number": 80}}}
+    rules = [{"host": "shop.example", "http": {"paths": [{"path": "/", **path, "backend": backend}]}}]
+    return {"rules": rules}
+
+
+def test_a_policy_that_shuts_out_those_who_bring_requests_in_is_opened_to_them():
+    edge = Edge("entry", {"role": "proxy"}, {"kubernetes.io/metadata.name": "entry", "zone": "front"})
+    closed = {"podSelector": {"matchLabels": {"tier": "shop"}}, "policyTypes": ["Ingress"], "ingress": []}
+    evidence = world(edges=(edge,), Ingress__front=led_to(), NetworkPolicy__shut=closed)
+    target, patch = patch_of(only(evidence))
+    assert target == ["patch", "networkpolicy", "shut"]
+    spaces = {"matchLabels": {"kubernetes.io/metadata.name": "entry"}}
+    peer = {"namespaceSelector": spaces, "podSelector": {"matchLabels": {"role": "proxy"}}}
+    assert patch["spec"]["ingress"] == [{"from": [peer], "ports": [{"protocol": "TCP", "port": 3000}]}]
+    by_zone = {"from": [{"namespaceSelector": {"matchLabels": {"zone": "front"}}}]}
+    open_enough = {**closed, "ingress": [by_zone]}
+    assert repairs(world(edges=(edge,), Ingress__front=led_to(), NetworkPolicy__shut=open_enough), "") == []
+
+
 def test_two_causes_are_both_found():
     closed = {"podSelector": {"matchLabels": {"tier": "shop"}}, "policyTypes": ["Egress"]}
     wrong = {"LEDGER_HOST": "ledger-old", "LEDGER_PORT": "5433"}
@@ -168,6 +227,36 @@ def test_a_workload_scaled_to_zero_behind_a_service_is_scaled_up():
     assert patch_of(only(world(Deployment__ledger=deployment("ledger", 5432, replicas=0))))[1] == {
         "spec": {"replicas": 1}
     }
+
+
+def test_a_workload_gets_as_many_replicas_as_it_is_known_to_have_had():
+    found = repairs(world(Deployment__ledger=deployment("ledger", 5432, replicas=0)), "", {"ledger": 3})
+    assert [patch_of(repair)[1] for repair in found] == [{"spec": {"replicas": 3}}]
+
+
+@pytest.mark.parametrize(
+    ("ingress", "field", "value"),
+    [
+        (led_to(pathType="Exact"), "http/paths/0/pathType", "Prefix"),
+        (led_to("shopp"), "http/paths/0/backend/service/name", "shop"),
+        ({"rules": [{**led_to()["rules"][0], "host": "shop.exmple"}]}, "host", "shop.example"),
+    ],
+)
+def test_an_ingress_rule_is_repaired_in_the_field_that_is_wrong(ingress, field, value):
+    text = "http://shop.example/ http://shop.example/cart"
+    patch = patch_of(only(world(Ingress__front=ingress), text))[1]
+    assert patch == [{"op": "replace", "path": f"/spec/rules/0/{field}", "value": value}]
+
+
+def test_of_several_paths_the_one_that_nobody_asks_for_is_meant():
+    paths = [
+        {"path": "/carts", "backend": {"service": {"name": "shop", "port": {"number": 80}}}},
+        {"path": "/books", "backend": {"service": {"name": "ledger", "port": {"number": 5433}}}},
+    ]
+    ingress = {"rules": [{"host": "shop.example", "http": {"paths": paths}}]}
+    text = "http://shop.example/cart/items http://shop.example/books"
+    patch = patch_of(only(world(Ingress__front=ingress), text))[1]
+    assert patch == [{"op": "replace", "path": "/spec/rules/0/http/paths/0/path", "value": "/cart"}]
 
 
 def test_an_ingress_that_leads_no_path_of_the_page_is_repaired():

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from env_core.apiserver.request import ExecOptions
 from env_core.programs import NETWORK_UNREACHABLE, Container, Line, Program, Run
+from env_core.programs._disks import place_of
 from env_core.programs._machine import Machine
 from env_core.shell._registry import builtin_programs
 from env_core.shell.clients import CLIENTS
@@ -65,6 +66,21 @@ class Family:
     """Lines with one of these words come at times of their own (timers), in the recordings of one run and not of another."""
     act: Callable[[Served, str], bool] = lambda _served, _action: False
     """Does an action that a trigger names; False when it does not know it."""
+    volume: Callable[[Record], Mapping[str, str]] = lambda _record: {}
+    """What lies in the server's data directory at first, as its program keeps it."""
+    data_of: Callable[[Record], str] = lambda _record: "/data"
+    claim_size: str = ""
+    """The size of the claim tron/data, which a container may mount."""
+    pauses: Callable[[Record], Mapping[int, int]] = lambda _record: {}
+    """How long it waited after a trigger, by the trigger's number: records do not say."""
+    measured: tuple[tuple[re.Pattern[str], str], ...] = ()
+    """Values in replies that the recorder left as they were measured, and what stands for them."""
+    is_unordered: Callable[[str], bool] = lambda _command: False
+    """Whether a command's lines come in an order of chance."""
+    is_child: Callable[[str], bool] = lambda _line: False
+    """Whether a line is of a child process, which writes beside the server as it comes."""
+    grace_ms: int = 5_000
+    """How long after the signal the recorder killed what had not ended."""
 
 
 class Served:
@@ -86,8 +102,12 @@ class Served:
         container = family.prepared(record, container)
         self.program = family.program_of(record) if family.program_of is not None else family.program
         world.network.under_test = self.program
+        world.runtime.assign(address, "tron", "server", container.pod_uid)
         launch = self.program.launch(container)
-        spec: dict[str, Any] = {"nodeName": "node-a", "containers": [{"name": "server", "image": family.image}]}
+        spec: dict[str, Any] = {
+            "nodeName": "node-a",
+            "containers": [{"name": "server", "image": family.image}],
+        }
         resolver = {} if "log" in record else resolver_of(record)
         if resolver:
             spec |= {"dnsPolicy": "None", "dnsConfig": {**_RESOLVER, **resolver}}
@@ -95,9 +115,17 @@ class Served:
             "metadata": {"namespace": "tron", "name": "server", "uid": container.pod_uid, "labels": {}}, "spec": spec,
             "status": {"podIP": address, "hostIP": "10.0.0.11", "phase": "Running"},
         })  # fmt: skip
+        if family.claim_size:
+            claim = {
+                "metadata": {"namespace": "tron", "name": "data"},
+                "spec": {},
+                "status": {"capacity": {"storage": family.claim_size}},
+            }
+            world.put("persistentvolumeclaims", claim)
+        if stored := family.volume(record):
+            world.runtime.disks.write(place_of(container, family.data_of(record)), stored)
         launch = world.network.settled(pod, self.program, container, launch)
         world.network.reject("192.0.2.1", NETWORK_UNREACHABLE)
-        world.runtime.assign(address, "tron", "server", container.pod_uid)
         ending = launch.exit
         world.runtime.put(
             Run(
@@ -123,7 +151,9 @@ class Served:
             service = self.world.store.get("services", "tron", name)
             assert service is not None
             self.world.network._rejected.pop(service["spec"]["clusterIP"])  # "refused when none runs"
-            declared = [{"name": f"p{port}", "port": port, "protocol": "TCP"} for port in ports] or service["spec"]["ports"]
+            declared = [{"name": f"p{port}", "port": port, "protocol": "TCP"} for port in ports] or service[
+                "spec"
+            ]["ports"]
             self.world.put("services", {**service, "spec": {**service["spec"], "ports": declared}})
             slice_ports = [{"name": f"p{port}", "port": port, "protocol": "TCP"} for port in ports]
             self.world.put("endpointslices.discovery.k8s.io", {
@@ -145,9 +175,7 @@ class Served:
         source = self.world.network.source_of_pod("tron", "toolbox")
         assert source is not None
         wire = RecordedWire(self.world.network, source)
-        found = {
-            name: partial(_client, client, wire) for name, client in {**CLIENTS["gnu"]}.items()
-        }
+        found = {name: partial(_client, client, wire) for name, client in {**CLIENTS["gnu"]}.items()}
         found["busybox"] = partial(_busybox, wire)
         process = Process(
             "", FileSystem(FILES), {"PATH": "/usr/bin:/bin", "HOME": "/root"}, now_ms=lambda: self.world.loop.now_ms,
@@ -169,7 +197,9 @@ class Served:
         if name == "KILL":
             return 137
         if program.signalled is not None:
-            found = program.signalled(self.run.container, name, at_ms)
+            container = self.run.container
+            memory = self.world.runtime.memory(container.pod_uid, container.name)
+            found = program.signalled(container, name, at_ms, memory)
             if found is not None:
                 self.say(found.log)
                 return found.code
@@ -217,10 +247,24 @@ def fits(template: str, actual: str, formats: Mapping[str, str]) -> bool:
     return _pattern(plain(template), tuple(formats.items())).fullmatch(plain(actual)) is not None
 
 
-def _aligned(wanted: list[str], got: list[str], formats: Mapping[str, str]) -> list[str]:
+def _is_same(family: Family, template: str, text: str, formats: Mapping[str, str]) -> bool:
+    """Whether a text is one that the recorded program may have printed, values that were measured apart."""
+    for pattern, shown in family.measured:
+        template, text = pattern.sub(shown, template), pattern.sub(shown, text)
+    return fits(template, text, formats)
+
+
+def _is_reply(family: Family, command: str, template: str, text: str, formats: Mapping[str, str]) -> bool:
+    """Whether a text is one that the recorded command may have printed."""
+    if family.is_unordered(command):
+        template, text = ("\n".join(sorted(each.split("\n"))) for each in (template, text))
+    return _is_same(family, template, text, formats)
+
+
+def _aligned(family: Family, wanted: list[str], got: list[str], formats: Mapping[str, str]) -> list[str]:
     """Return our lines, each that fits its recorded line in that line's form."""
     return [
-        template if index < len(wanted) and fits(template := wanted[index], text, formats) else text
+        template if index < len(wanted) and _is_same(family, template := wanted[index], text, formats) else text
         for index, text in enumerate(got)
     ]
 
@@ -239,7 +283,9 @@ def machine_of(record: Record) -> Machine:
     kind = record["condition"]["kind"]
     port = re.search(r":(\d+)\b", " ".join(record["argv"]))
     return Machine(
-        taken=frozenset({int(port[1]) if port else 8000, 8000, 8080}) if kind == "address_in_use" else frozenset(),
+        taken=frozenset({int(port[1]) if port else 8000, 8000, 8080})
+        if kind == "address_in_use"
+        else frozenset(),
         unprivileged_from=1_024 if kind == "bind_permission_denied" else 0,
         full=("/mnt",) if kind == "disk_full" else (),
         files_max=16 if kind == "nofile" else 0,
@@ -251,12 +297,16 @@ def prepared(record: Record, container: Container) -> Container:
     return replace(container, is_root_read_only=record["condition"]["kind"] == "read_only_fs")
 
 
-def _steps(served: Served, record: Record, formats: Mapping[str, str]) -> tuple[list[Any], list[Any], int | None]:
+def _steps(
+    served: Served, record: Record, formats: Mapping[str, str]
+) -> tuple[list[Any], list[Any], int | None]:
     """Do the triggers; return the recorded answers and ours, and the code if one of them ended the server."""
     wanted: list[Any] = []
     got: list[Any] = []
     code: int | None = None
-    for step in record.get("trigger") or ():
+    pauses = served.family.pauses(record)
+    for number, step in enumerate(record.get("trigger") or ()):
+        served.wait(pauses.get(number - 1, 0))
         if "signal" in step:
             found = served.signal(step["signal"])
             code = found if found is not None else code
@@ -270,9 +320,19 @@ def _steps(served: Served, record: Record, formats: Mapping[str, str]) -> tuple[
         answer = {"cmd": step["cmd"], "exit": output.exit_code}
         for stream, text in (("stdout", output.stdout), ("stderr", output.stderr)):
             template = step.get(stream) or ""
-            answer[stream] = template if fits(template, text, formats) else text
-        wanted.append({"cmd": step["cmd"], "exit": step["exit"], "stdout": step.get("stdout") or "", "stderr": step.get("stderr") or ""})
+            answer[stream] = (
+                template if _is_reply(served.family, step["cmd"], template, text, formats) else text
+            )
+        wanted.append(
+            {
+                "cmd": step["cmd"],
+                "exit": step["exit"],
+                "stdout": step.get("stdout") or "",
+                "stderr": step.get("stderr") or "",
+            }
+        )
         got.append(answer)
+    served.wait(pauses.get(len(record.get("trigger") or ()) - 1, 0))
     return wanted, got, code
 
 
@@ -283,11 +343,14 @@ def judge_of(family: Family) -> Callable[[Record, Folder], Comparison]:
     def judge(record: Record, _folder: Folder) -> Comparison:
         served = Served(family, record)
         asked, answered, code = _steps(served, record, formats)
-        if code is None and record.get("stopped_by"):
-            code = served.signal(record["stopped_by"].removeprefix("SIG"))
         run = served.run
         if code is None and run.exit_at_ms is not None:
             code = run.exit_code
+        elif code is None and record.get("stopped_by"):
+            code = served.signal(record["stopped_by"].removeprefix("SIG"))
+            if code is None:
+                served.wait(family.grace_ms)
+                code = served.signal("KILL")
         wanted: dict[str, Any] = {"exit": record["exit"], "replies": asked}
         got: dict[str, Any] = {"exit": code, "replies": answered}
         if "log" not in record:
@@ -301,12 +364,19 @@ def judge_of(family: Family) -> Callable[[Record, Folder], Comparison]:
             lines = [
                 line.text
                 for line in served.log()
-                if line.stream == stream and not any(word in line.text for word in (*family.drops, *family.by_chance))
+                if line.stream == stream
+                and line.at_ms <= served.world.loop.now_ms
+                and not any(word in line.text for word in (*family.drops, *family.by_chance))
             ]
             wanted[stream] = [
-                text for text in _recorded(record, stream) if not any(word in text for word in family.by_chance)
+                text
+                for text in _recorded(record, stream)
+                if not any(word in text for word in family.by_chance)
             ]
-            got[stream] = _aligned(wanted[stream], lines, formats)
+            # A child's lines and its parent's each keep their order.
+            wanted[stream].sort(key=family.is_child)
+            lines.sort(key=family.is_child)
+            got[stream] = _aligned(family, wanted[stream], lines, formats)
         return Comparison(wanted, got)
 
     return judge

@@ -272,6 +272,7 @@ def test_seeds_are_honoured_and_a_resumed_run_equals_an_uninterrupted_one(
 
 def test_the_options_run_together_with_lora(imitating, replicas, tmp_path):
     options = [
+        "grpo.arguments.beta=0.04",
         "grpo.resample=1",
         "grpo.replay=2",
         "grpo.credit=turn",
@@ -296,6 +297,15 @@ def test_the_options_run_together_with_lora(imitating, replicas, tmp_path):
         assert torch.equal(full(ids).logits, of_half)
     with pytest.raises(PlanError, match="there already"):
         scaled(folder, tmp_path / "half", 0.5)
+
+
+def test_the_drift_from_the_start_is_measured_without_a_penalty_for_it(imitating, replicas, tmp_path):
+    chosen = load(CONFIGS / "cpu-tiny.yaml", [*SMALL, "grpo.arguments.learning_rate=1e-2"])
+    assert chosen.grpo.measure_kl
+    assert not chosen.grpo.arguments.get("beta")
+    folder = grpo.train(chosen, imitating, replicas, tmp_path)
+    first, *_, last = json.loads((folder / "log.json").read_text())["history"][:4]
+    assert abs(first["kl"]) < 1e-5 < 1e-2 < last["kl"]
 
 
 def test_preferences_make_the_repair_likelier(plan, imitating, tmp_path):

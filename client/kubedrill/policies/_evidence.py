@@ -15,12 +15,29 @@ _KINDS = "services,deployments,statefulsets,networkpolicies,configmaps,ingresses
 WIRING = "services,ingresses,networkpolicies,configmaps"
 """What leads requests to workloads, and their configuration."""
 WORKLOADS = "deployments,statefulsets"
+_WORKING = f"{WORKLOADS},horizontalpodautoscalers,persistentvolumeclaims"
 _OBJECT_LINE = r'{range .items[*]}{.kind}{"\t"}{.metadata.name}{"\t"}{.spec}{"\t"}{.data}{"\n"}{end}'
 _POD_LINE = (
     r'{range .items[*]}{.metadata.name}{"\t"}{.metadata.labels}{"\t"}{.status.phase}{"\t"}'
     r'{.status.containerStatuses[*].state.waiting.reason}{"\t"}{.status.containerStatuses[*].lastState.terminated.reason}{"\t"}'
     r'{.status.containerStatuses[*].ready}{"\n"}{end}'
 )
+_TRIMMED = (
+    r".items[]|[.kind,.metadata.name,(.spec|del(.template.spec.containers[]?|"
+    r".securityContext,.terminationMessagePath,.terminationMessagePolicy,.imagePullPolicy)|tojson),"
+    r"""(.data|tojson),.metadata.creationTimestamp]|join("\t")"""
+)
+_STATUS = (
+    r'.items[]|["status",.kind,.metadata.name,'
+    r"(.status|{updatedReplicas,readyReplicas,currentRevision,updateRevision,phase,"
+    r"""conditions:[.conditions[]?|{type,status,reason,message}]}|tojson)]|join("\t")"""
+)
+READ_SPACES = r"""kubectl get namespaces -o json | jq -r '.items[]|["namespace",.metadata.name,(.metadata.labels|tojson)]|join("\t")'"""
+READ_EDGE = (
+    r"kubectl get services -A -o json | jq -r "
+    r"""'.items[]|select(.spec.type=="LoadBalancer")|["edge",.metadata.namespace,(.spec.selector|tojson)]|join("\t")'"""
+)
+"""Prints the services by which requests come into the cluster."""
 _WORD = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.IGNORECASE)
 
 Json = dict[str, Any]
@@ -29,6 +46,16 @@ Json = dict[str, Any]
 def read_objects(namespace: str, kinds: str = _KINDS) -> str:
     """Return the command that prints the objects of a namespace, one a line."""
     return f"kubectl -n {namespace} get {kinds} -o jsonpath='{_OBJECT_LINE}'"
+
+
+def read_workloads(namespace: str) -> str:
+    """Return the command that prints what runs in a namespace, what scales it and what it keeps, one a line."""
+    return f"kubectl -n {namespace} get {_WORKING} -o json | jq -r '{_TRIMMED}'"
+
+
+def read_statuses(namespace: str) -> str:
+    """Return the command that prints the state of the same objects, one a line."""
+    return f"kubectl -n {namespace} get {_WORKING} -o json | jq -r '{_STATUS}'"
 
 
 def read_pods(namespace: str) -> str:
@@ -45,6 +72,16 @@ def namespace_of(output: str, pod_names: list[str]) -> str:
         if len(words) > 1 and words[1] in wanted:
             counts[words[0]] = counts.get(words[0], 0) + 1
     return max(sorted(counts), key=lambda name: counts[name], default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Pods through which requests come into the cluster, as the selector of their service names them."""
+
+    namespace: str
+    labels: dict[str, str]
+    space: dict[str, str]
+    """The labels of their namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +132,25 @@ class Evidence:
     policies: dict[str, Json] = field(default_factory=dict)
     configs: dict[str, dict[str, str]] = field(default_factory=dict)
     ingresses: dict[str, Json] = field(default_factory=dict)
+    autoscalers: dict[str, Json] = field(default_factory=dict)
+    claims: dict[str, Json] = field(default_factory=dict)
+    statuses: dict[tuple[str, str], Json] = field(default_factory=dict)
+    """What is said of an object's state, by kind and name, where that was read."""
+    births: dict[tuple[str, str], str] = field(default_factory=dict)
+    """When it was made, as Kubernetes writes times."""
+    edges: tuple[Edge, ...] = ()
 
     @classmethod
-    def parsed(cls, namespace: str, output: str) -> Evidence:
-        """Return what the output of `read_objects` says. A line that was cut off is left out."""
-        evidence = cls(namespace)
+    def parsed(cls, namespace: str, output: str, edges: tuple[Edge, ...] = ()) -> Evidence:
+        """Return what the outputs of the commands above say. A line that was cut off is left out."""
+        evidence = cls(namespace, edges=edges)
         for line in output.splitlines():
             columns = line.split("\t")
-            if len(columns) == 4:
+            if columns[0] == "status" and len(columns) == 4:
+                evidence.statuses[columns[1], columns[2]] = _object(columns[3])
+            elif len(columns) in (4, 5) and (_object(columns[2]) or _object(columns[3])):
                 evidence._add(columns[0], columns[1], _object(columns[2]), _object(columns[3]))
+                evidence.births[columns[0], columns[1]] = columns[4] if len(columns) == 5 else ""
         return evidence
 
     def _add(self, kind: str, name: str, spec: Json, content: Json) -> None:
@@ -119,12 +166,38 @@ class Evidence:
                 self.configs[name] = {key: str(value) for key, value in content.items()}
             case "Ingress":
                 self.ingresses[name] = spec
+            case "HorizontalPodAutoscaler":
+                self.autoscalers[name] = spec
+            case "PersistentVolumeClaim":
+                self.claims[name] = spec
 
     def labels(self, workload: str) -> dict[str, str]:
         """Return the labels of the workload's pods."""
         metadata: Json = self.workloads[workload].get("template", {}).get("metadata", {})
         labels: dict[str, str] = metadata.get("labels") or {}
         return labels
+
+    def selects(self, workload: str) -> dict[str, str]:
+        """Return the labels by which the workload knows its pods: they outlast every release."""
+        labels: dict[str, str] = self.workloads[workload].get("selector", {}).get("matchLabels") or {}
+        return labels
+
+    def images(self, workload: str) -> frozenset[str]:
+        """Return what the workload's containers run, without the releases."""
+        return frozenset(_without_tag(container.get("image", "")) for container in self.containers(workload))
+
+    def status(self, workload: str) -> Json:
+        """Return what is said of the workload's state; empty where that was not read."""
+        return self.statuses.get(
+            ("StatefulSet" if self.kinds[workload] == "statefulset" else "Deployment", workload), {}
+        )
+
+    def pending_claims(self) -> list[str]:
+        """Return the claims that have no volume."""
+        phases = {
+            name: self.statuses.get(("PersistentVolumeClaim", name), {}).get("phase") for name in self.claims
+        }
+        return sorted(name for name, phase in phases.items() if phase == "Pending")
 
     def containers(self, workload: str) -> list[Json]:
         """Return the containers of the workload's pods."""
@@ -204,6 +277,14 @@ def pods(output: str) -> list[PodLine]:
     ]
 
 
+def edges(output: str) -> tuple[Edge, ...]:
+    """Return what the outputs of `READ_SPACES` and `READ_EDGE` say."""
+    lines = [line.split("\t") for line in output.splitlines()]
+    spaces = {line[1]: _object(line[2]) for line in lines if len(line) == 3 and line[0] == "namespace"}
+    found = [line for line in lines if len(line) == 3 and line[0] == "edge"]
+    return tuple(Edge(line[1], _object(line[2]), spaces.get(line[1], {})) for line in found)
+
+
 def matches(selector: dict[str, str], labels: dict[str, str]) -> bool:
     """Whether the labels satisfy an equality selector."""
     return all(labels.get(key) == value for key, value in selector.items())
@@ -226,6 +307,11 @@ def is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _without_tag(image: str) -> str:
+    head, _, last = image.partition("@")[0].rpartition("/")
+    return f"{head}/{last.partition(':')[0]}"
 
 
 def _names_host(key: str, value: str) -> bool:

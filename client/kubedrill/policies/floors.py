@@ -6,10 +6,9 @@ import hashlib
 from collections.abc import Iterator
 
 from kubedrill.models import KubeObservation
-from kubedrill.policies import _evidence
 from kubedrill.policies._evidence import Evidence
+from kubedrill.policies._planning import READ_PLACES, SUBMIT, Places, PlannedPolicy, addresses
 from kubedrill.policies._repairs import repairs
-from kubedrill.policies.repairing import READ_HOSTS, SUBMIT, namespace_of_page
 
 _READ_WORKLOADS = (
     r"kubectl get deployments -A -o jsonpath="
@@ -69,28 +68,16 @@ class RandomPolicy:
         return _ACTIONS[self._draw(len(_ACTIONS))].format(namespace=namespace, name=name)
 
 
-class StaticPolicy:
+class StaticPolicy(PlannedPolicy):
     """Reads the manifests once, settles what contradicts what, and submits without a look at what runs."""
 
     name = "static"
 
-    def __init__(self) -> None:
-        self._plan: Iterator[str] | None = None
-        self._seen: KubeObservation | None = None
-
-    def act(self, observation: KubeObservation) -> str | None:
-        """Return the next command; the last one submits."""
-        self._seen = observation
-        if self._plan is None:
-            self._plan = self._moves(observation)
-        return next(self._plan, SUBMIT)
-
     def _moves(self, first: KubeObservation) -> Iterator[str]:
-        assert self._seen is not None
-        yield READ_HOSTS
-        namespace = namespace_of_page(first.incident_brief, self._seen.output)
-        yield _evidence.read_objects(namespace, _evidence.WIRING)
-        wiring = self._seen.output
-        yield _evidence.read_objects(namespace, _evidence.WORKLOADS)
-        for repair in repairs(Evidence.parsed(namespace, wiring + self._seen.output), first.incident_brief):
+        yield READ_PLACES
+        places = Places(self._output)
+        namespace = places.namespace_of(first.incident_brief)
+        objects = yield from self._objects(namespace)
+        evidence = Evidence.parsed(namespace, objects, places.edges)
+        for repair in repairs(evidence, addresses(first)):
             yield repair.command

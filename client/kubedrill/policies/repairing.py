@@ -6,156 +6,145 @@ It knows Kubernetes and nothing of any fault: every name that it uses comes out 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from urllib.parse import urlsplit
 
 from kubedrill.models import KubeObservation
-from kubedrill.policies import _evidence
-from kubedrill.policies._evidence import Evidence, PodLine, matches
+from kubedrill.policies._evidence import Evidence, read_statuses
+from kubedrill.policies._planning import READ_PLACES, SUBMIT, Places, PlannedPolicy, addresses
+from kubedrill.policies._remedies import remedies, services_asked, undo
+from kubedrill.policies._repair import Repair
 from kubedrill.policies._repairs import repairs
+from kubedrill.policies._running import Running, read_pods_and_nodes, read_revisions
+from kubedrill.policies._wiring import needs
 
-SUBMIT = "submit"
-ALL_IS_WELL = "submit --mechanism=none"
-_REVISIONS = (
-    r'{range .items[*]}{.metadata.creationTimestamp}{"\t"}{.metadata.ownerReferences[0].name}{"\t"}'
-    r'{.metadata.annotations.deployment\.kubernetes\.io/revision}{"\n"}{end}'
-)
-_READ_NODES = r"""kubectl get nodes -o jsonpath='{range .items[*]}{.metadata.name}{"\t"}{.spec.unschedulable}{"\n"}{end}'"""
-READ_HOSTS = (
-    r"kubectl get ingresses -A -o jsonpath="
-    r"""'{range .items[*]}{.metadata.namespace}{"\t"}{.spec.rules[*].host}{"\n"}{end}'"""
-)
-_URL = re.compile(r"https?://[^\s,;)\"']+")
-_NAMESPACE = re.compile(r"\b(?:namespace|in|from|of) ([a-z0-9][-a-z0-9]*)")
-_ROUNDS_MAX = 2
-_MEMORY = re.compile(r"(\d+)Mi")
+ALL_IS_WELL = f"{SUBMIT} --mechanism=none"
+_READ_CLASSES = "kubectl get storageclasses --no-headers"
+_SCALINGS = r'.items|sort_by(.lastTimestamp)[]|[.involvedObject.name,.message]|join("\t")'
+_SCALED_AWAY = re.compile(r"from (\d+) to 0$")
+_PAUSE = "sleep 45"
+"""As long as what was repaired may take to serve again."""
+_ROUNDS_MAX = 3
+_LOOKS = 3
+"""How often the ways in are looked at before they count as well."""
 
 
-class RepairPolicy:
+class RepairPolicy(PlannedPolicy):
     """One episode's worth of looking, repairing and submitting."""
 
     name = "heuristic"
 
     def __init__(self) -> None:
-        self._plan: Iterator[str] | None = None
-        self._seen: KubeObservation | None = None
+        super().__init__()
         self._made: set[str] = set()
+        self._failed: set[str] = set()
+        self._has_gone_back = False
 
     def act(self, observation: KubeObservation) -> str | None:
         """Return the next command; the last one submits."""
-        self._seen = observation
-        if self._plan is None:
-            self._plan = self._moves(observation)
-        if observation.steps_max and observation.step_count >= observation.steps_max - 1:
-            return SUBMIT
-        return next(self._plan, SUBMIT)
-
-    @property
-    def _output(self) -> str:
-        assert self._seen is not None
-        return self._seen.output if self._seen.exit_code == 0 else ""
-
-    @property
-    def _is_served(self) -> bool:
-        assert self._seen is not None
-        return all(level.is_served for level in self._seen.service_levels or ())
+        self._failed |= {level.url for level in observation.service_levels or () if not level.is_served}
+        return super().act(observation)
 
     def _moves(self, first: KubeObservation) -> Iterator[str]:
-        yield READ_HOSTS
-        namespace = namespace_of_page(first.incident_brief, self._output)
-        for _ in range(_ROUNDS_MAX):
-            yield _evidence.read_objects(namespace, _evidence.WIRING)
-            wiring = self._output
-            yield _evidence.read_objects(namespace, _evidence.WORKLOADS)
-            evidence = Evidence.parsed(namespace, wiring + self._output)
-            yield _evidence.read_pods(namespace)
-            unwell = _unwell(evidence, _evidence.pods(self._output))
-            if self._is_served and not unwell:
+        yield READ_PLACES
+        places = Places(self._output)
+        namespace = places.namespace_of(first.incident_brief)
+        asked = addresses(first)
+        for number in range(_ROUNDS_MAX):
+            evidence, running = yield from self._all(namespace, places)
+            found = yield from self._found(evidence, running, asked)
+            fresh = self._fresh(found)
+            if not fresh and number == 0:
+                yield from self._look()
+            if not fresh and self._failed:
+                fresh = self._fresh(self._last_resort(evidence, running))
+            if not fresh:
                 break
-            yield from self._contradictions(evidence, first.incident_brief)
-            yield from self._nodes()
-            yield from self._workloads(evidence, unwell)
-            if not self._made:
-                yield from self._last_release(evidence)
-            yield "sleep 45"
-            if self._is_served and not unwell:
-                break
-        yield SUBMIT if self._made else ALL_IS_WELL
-
-    def _contradictions(self, evidence: Evidence, brief: str) -> Iterator[str]:
-        """Repair what the objects themselves show to be wrong."""
-        for repair in repairs(evidence, brief):
-            if repair.command not in self._made:
-                self._made.add(repair.command)
+            for repair in fresh:
+                self._made.add(_subject(repair))
                 yield repair.command
                 for workload in repair.stale:
-                    yield f"kubectl -n {evidence.namespace} rollout restart {evidence.kinds[workload]}/{workload}"
+                    yield f"kubectl -n {namespace} rollout restart {evidence.kinds[workload]}/{workload}"
+            yield _PAUSE
+            self._failed.clear()
+            yield from self._look()
+        yield SUBMIT if self._made else ALL_IS_WELL
 
-    def _nodes(self) -> Iterator[str]:
-        """Bring nodes back that somebody has taken out and forgotten."""
-        yield _READ_NODES
-        for line in self._output.splitlines():
-            name, _, is_cordoned = line.partition("\t")
-            command = f"kubectl uncordon {name}"
-            if is_cordoned == "true" and command not in self._made:
-                self._made.add(command)
-                yield command
+    def _all(self, namespace: str, places: Places) -> Generator[str, None, tuple[Evidence, Running]]:
+        objects = yield from self._objects(namespace)
+        state = yield from self._read(f"({read_statuses(namespace)}; {read_pods_and_nodes(namespace)})")
+        revisions = yield from self._read(read_revisions(namespace))
+        return Evidence.parsed(namespace, objects + state, places.edges), Running.parsed(state + revisions)
 
-    def _last_release(self, evidence: Evidence) -> Iterator[str]:
-        """Take back what was released last: whatever is wrong began somewhere."""
-        yield f"kubectl -n {evidence.namespace} get replicasets -o jsonpath='{_REVISIONS}'"
-        lines = [line.split("\t") for line in self._output.splitlines()]
-        later = [line for line in lines if len(line) == 3 and line[2] not in ("", "1")]
-        if later:
-            workload = max(later)[1]
-            command = f"kubectl -n {evidence.namespace} rollout undo deployment/{workload}"
-            self._made.add(command)
-            yield command
-            yield f"kubectl -n {evidence.namespace} rollout status deployment/{workload} --timeout=60s"
+    def _fresh(self, found: list[Repair]) -> list[Repair]:
+        return [repair for repair in found if _subject(repair) not in self._made]
 
-    def _workloads(self, evidence: Evidence, unwell: dict[str, PodLine]) -> Iterator[str]:
-        """Give more memory to what is killed for it; take back the last release of what does not start."""
-        for workload, pod in unwell.items():
-            target = f"{evidence.kinds[workload]}/{workload}"
-            if "OOMKilled" in pod.last_end:
-                command = _more_memory(evidence, workload, target)
-            else:
-                command = f"kubectl -n {evidence.namespace} rollout undo {target}"
-            if command and command not in self._made:
-                self._made.add(command)
-                yield command
-                yield f"kubectl -n {evidence.namespace} rollout status {target} --timeout=60s"
+    def _found(self, evidence: Evidence, running: Running, asked: str) -> Generator[str, None, list[Repair]]:
+        """Return everything that speaks for itself."""
+        counts = yield from self._counts(evidence)
+        found = repairs(evidence, asked, counts)
+        classes: tuple[str, ...] = ()
+        if evidence.pending_claims():
+            yield _READ_CLASSES
+            classes = tuple(line.split()[0] for line in self._output.splitlines() if line.split())
+        found += remedies(evidence, running, self._seen.now, classes)
+        for namespace, _ in sorted(services_asked(evidence)):
+            other = Evidence.parsed(namespace, (yield from self._objects(namespace)))
+            counts = yield from self._counts(other)
+            found += repairs(other, "", counts)
+        return found
+
+    def _counts(self, evidence: Evidence) -> Generator[str, None, dict[str, int]]:
+        """Return how many replicas the workloads had that now have none, as far as events tell."""
+        counts: dict[str, int] = {}
+        if any(spec.get("replicas", 1) == 0 for spec in evidence.workloads.values()):
+            events = f"kubectl -n {evidence.namespace} get events --field-selector reason=ScalingReplicaSet -o json"
+            yield f"{events} | jq -r '{_SCALINGS}'"
+            for line in self._output.splitlines():
+                workload, _, message = line.partition("\t")
+                found = _SCALED_AWAY.search(message)
+                if found:
+                    counts[workload] = int(found[1])
+        return counts
+
+    def _look(self) -> Iterator[str]:
+        """Wait, and see whether the ways in are served all the time."""
+        for _ in range(_LOOKS):
+            yield "sleep 20"
+
+    def _last_resort(self, evidence: Evidence, running: Running) -> list[Repair]:
+        """Return what takes back the last release on the way of the failing requests: whatever is wrong began somewhere."""
+        if self._has_gone_back:
+            return []
+        self._has_gone_back = True
+        found = {workload: running.release(workload) for workload in _reached(evidence, self._failed)}
+        known = {workload: release for workload, release in found.items() if release is not None}
+        if not known:
+            return []
+        last = max(sorted(known), key=lambda workload: known[workload].made)
+        return list(undo(evidence, running, last, known[last], "fails"))[:1]
 
 
-def namespace_of_page(brief: str, output: str) -> str:
-    """Return the namespace that the page is about: of the host in its URL, or the one that it names."""
-    spaces: dict[str, str] = {}
-    for line in output.splitlines():
-        namespace, _, hosts = line.partition("\t")
-        spaces.update(dict.fromkeys(hosts.split(), namespace))
-    for url in _URL.findall(brief):
-        host = urlsplit(url).hostname or ""
-        if host in spaces:
-            return spaces[host]
-    named = [word for word in _NAMESPACE.findall(brief) if word in spaces.values()]
-    return named[0] if named else next(iter(spaces.values()), "default")
+def _subject(repair: Repair) -> str:
+    """Return what a repair is about: nobody goes back and forth between revisions."""
+    return repair.command.partition(" --to-revision=")[0]
 
 
-def _unwell(evidence: Evidence, pods: list[PodLine]) -> dict[str, PodLine]:
-    """Return the workloads with a pod that should run and does not, each with the first such pod."""
-    found: dict[str, PodLine] = {}
-    for workload in sorted(evidence.workloads):
-        labels = evidence.workloads[workload].get("selector", {}).get("matchLabels") or {}
-        own = [pod for pod in pods if pod.is_unwell and labels and matches(labels, pod.labels)]
-        if own:
-            found[workload] = own[0]
+def _reached(evidence: Evidence, urls: set[str]) -> set[str]:
+    """Return the workloads that requests to these addresses reach, one through another."""
+    asked = {(urlsplit(url).hostname, urlsplit(url).path) for url in urls}
+    found: set[str] = set()
+    for spec in evidence.ingresses.values():
+        for rule in spec.get("rules") or ():
+            for path in (rule.get("http") or {}).get("paths") or ():
+                service = ((path.get("backend") or {}).get("service") or {}).get("name", "")
+                is_asked = any(
+                    rule.get("host") == host and way.startswith(path.get("path", "/").rstrip("/") or "/")
+                    for host, way in asked
+                )
+                if is_asked and service in evidence.services:
+                    found |= set(evidence.behind(service))
+    wants = [(workload, target) for workload, target, _ in needs(evidence)]
+    for _ in wants:
+        found |= {target for workload, target in wants if workload in found}
     return found
-
-
-def _more_memory(evidence: Evidence, workload: str, target: str) -> str:
-    container = evidence.containers(workload)[0]
-    limit = _MEMORY.fullmatch(str(((container.get("resources") or {}).get("limits") or {}).get("memory", "")))
-    if limit is None:
-        return ""
-    wanted = f"{int(limit[1]) * 2}Mi"
-    return f"kubectl -n {evidence.namespace} set resources {target} -c {container['name']} --limits=memory={wanted}"

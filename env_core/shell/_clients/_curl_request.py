@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Final
 
-from env_core.programs._http import VERSION
+from env_core.programs._http import LONG, LONG_MIN, VERSION
 from env_core.shell._clients._curl_session import Paced
 from env_core.shell._clients._wire import Request
 from env_core.shell.filesystem import ShellFileError
@@ -41,6 +41,8 @@ class Requesting(Paced):
         self.method = method
         headers = self._headers(body)
         sent = {name: value for name, value in headers if name != "Host" or value}
+        if any(len(value) > LONG_MIN for value in sent.values()):
+            sent[LONG] = ""
         version = "1.0" if options.has("http1.0") else "1.1"
         if version != "1.1":
             sent[VERSION] = version

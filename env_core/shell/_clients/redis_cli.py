@@ -62,6 +62,8 @@ class _Options:
     shows_errors_as_such: bool = False
     warns: bool = True
     scans: bool = False
+    takes_input: bool = False
+    """Whether standard input is the last argument."""
     pattern: str = ""
     repeat: int = 1
     interval_ms: int = 0
@@ -124,6 +126,8 @@ def run(process: Process, argv: list[str], wire: Wire) -> Output:
             options.warns = False
         elif word == "--scan":
             options.scans = True
+        elif word == "-x":
+            options.takes_input = True
         elif word in (
             "-c",
             "-2",
@@ -131,7 +135,6 @@ def run(process: Process, argv: list[str], wire: Wire) -> Output:
             "--stat",
             "--bigkeys",
             "--memkeys",
-            "-x",
             "--latency",
             "--quoted-input",
             "--tls",
@@ -144,7 +147,8 @@ def run(process: Process, argv: list[str], wire: Wire) -> Output:
         else:
             return Output("", f"Unrecognized option or bad number of args for: '{word}'\n", 1)
     if rest:
-        return _command(process, wire, options, rest)
+        words = [*rest, process.stdin] if options.takes_input else rest
+        return _command(process, wire, options, words)
     if options.scans:
         words = ["scan", "0", *(["match", options.pattern] if options.pattern else [])]
         return _command(process, wire, options, words)
@@ -265,7 +269,7 @@ def _one(body: str, position: int) -> tuple[_Value, int]:
 
 def _raw(value: _Value) -> str:
     if value.kind == "*":
-        return "\n".join(_raw(item) for item in value.items)
+        return "\n".join(_raw(item) + ("\n" if item.kind == "-" else "") for item in value.items)
     return value.text or ""
 
 

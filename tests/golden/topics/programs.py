@@ -8,7 +8,7 @@ TOPIC = Topic(
         f"programs/{name}.jsonl"
         for name in (
             "app-java", "app-node", "app-python", "client-libs", "coredns", "mariadb",
-            "postgres", "public-knowledge", "rabbitmq",
+            "public-knowledge", "rabbitmq",
         )
     ),
     answers=("stdout", "stderr", "log", "exit"),

@@ -1,0 +1,127 @@
+"""programs/postgres: the server's start, its refusals and answers; psql, pg_isready, pg_dump and initdb."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from env_core.programs import Container, Launch, Program, Request, Upstream, _postgres_bare, postgres
+from env_core.programs import Served as Answered
+from env_core.programs._machine import Machine
+from env_core.programs._model import Signalled
+from env_core.programs._postgres_serving import serve
+from env_core.programs._postgres_starting import Build
+from tests.golden.comparison import Comparison, Topic
+from tests.golden.program_clients import judge as judge_client
+from tests.golden.recordings import Folder, Record
+from tests.golden.server_records import Family, Served, judge_of
+
+_DATA: Final = "/var/lib/postgresql/data"
+_DEBIAN: Final = Build(
+    "on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14+deb12u1) 12.2.0, 64-bit", "15.18 (Debian 15.18-0+deb12u1)", True
+)
+_SAMPLE: Final = "#\n" * 816
+"""As many lines as the recorder's configuration had before what a record appends."""
+_HBA: Final = "local all all trust\nhost all all 127.0.0.1/32 trust\nhost all all all scram-sha-256\n"
+_CLUSTER: Final = {"PG_VERSION": "15", "role app": "s3cret", "role postgres": "s3cret", "role ro": "s3cret", "database shop": ""}
+_CHANGES: Final[dict[str, Mapping[str, str]]] = {
+    "PG_VERSION 14": {"PG_VERSION": "14"},
+    "PG_VERSION 17": {"PG_VERSION": "17"},
+    "group/other permission bits": {"mode": "0777"},
+    "pg_wal emptied: no checkpoint record": {"pg_wal": ""},
+    "pg_control zeroed": {"global/pg_control": "\0" * 8192},
+}
+"""What records say in prose of the data directory."""
+
+
+def _machine(record: Record) -> Machine:
+    kind = record["condition"]["kind"]
+    files = re.search(r"ulimit -n (\d+)", record.get("desc") or "")
+    return Machine(
+        taken=frozenset({5432}) if kind == "address_in_use" else frozenset(),
+        forbidden=(_DATA,) if kind == "data_dir_owner" else (), missing=(_DATA,) if kind == "data_dir_missing" else (),
+        files_max=int(files[1]) if files else 0,
+    )  # fmt: skip
+
+
+def _volume(record: Record) -> Mapping[str, str]:
+    kind = record["condition"]["kind"]
+    if kind in ("not_a_data_dir", "data_dir_unset", "root", "permission_denied"):
+        return {}
+    if kind == "mount_point_with_lost+found":
+        return {"lost+found": ""}
+    return {**_CLUSTER, **_CHANGES.get(record.get("desc") or "", {})}
+
+
+def _data(record: Record) -> str:
+    argv = record["argv"]
+    return argv[argv.index("-D") + 1] if "-D" in argv else _DATA
+
+
+def _prepared(record: Record, container: Container) -> Container:
+    config = record.get("config") or {}
+    files = {
+        f"{_DATA}/postgresql.conf": _SAMPLE + config.get("postgresql.conf (appended)", ""),
+        f"{_DATA}/pg_hba.conf": config.get("pg_hba.conf", _HBA),
+    }
+    env = {**container.env, "PGDATA": "/" if record["condition"]["kind"] == "data_dir_unset" else _DATA}
+    is_read_only = record["condition"]["kind"] == "read_only_fs"
+    # The recorder ran its commands in the server's container as root.
+    user = container.user if record["argv"][0] == "initdb" else 0
+    return replace(container, files=files, env=env, user=user, is_root_read_only=is_read_only)
+
+
+def _program(record: Record) -> Program:
+    machine = _machine(record)
+
+    def launch(container: Container) -> Launch:
+        return _postgres_bare.launched(container, container.argv)
+
+    def begun(container: Container, _launch: Launch, upstream: Upstream) -> Launch:
+        return _postgres_bare.begun(container, container.argv, _DEBIAN, upstream, machine)
+
+    def answer(container: Container, request: Request, upstream: Upstream) -> Answered:
+        return serve(postgres.server_of(container, _DEBIAN), container, request, upstream)
+
+    def signalled(container: Container, name: str, at_ms: int, _memory: Mapping[str, str]) -> Signalled | None:
+        return postgres.signalled(container, name, at_ms)
+
+    return replace(postgres.PROGRAM, launch=launch, starts=begun, serve=answer, signalled=signalled)
+
+
+def _act(served: Served, action: str) -> bool:
+    lines = re.findall(r'"([^"]+)"', action)
+    if not action.startswith("append") or "postgresql.conf" not in action:
+        return False
+    run = served.run
+    path = f"{_DATA}/postgresql.conf"
+    files = {**run.container.files, path: run.container.files[path] + "".join(f"{line}\n" for line in lines)}
+    served.world.runtime.put(replace(run, container=replace(run.container, files=files)))
+    return True
+
+
+FAMILY: Final = Family(
+    program=postgres.PROGRAM,
+    image="postgres:15",
+    program_of=_program,
+    prepared=_prepared,
+    formats={
+        "ts": r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC", "ts0": r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC",
+        "tsg": r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} GMT",
+    },  # fmt: skip
+    volume=_volume,
+    data_of=_data,
+    act=_act,
+)
+_JUDGE: Final = judge_of(FAMILY)
+_SERVERS: Final = ("postgres", "initdb")
+
+
+def _judge(record: Record, folder: Folder) -> Comparison | Iterable[Comparison]:
+    return _JUDGE(record, folder) if record["argv"][0] in _SERVERS else judge_client(record, folder)
+
+
+TOPIC = Topic(
+    name="programs/postgres", files=("programs/postgres.jsonl", "postgres.jsonl"),
+    answers=("log", "exit", "trigger", "stdout", "stderr"), judge=_judge,
+)  # fmt: skip
