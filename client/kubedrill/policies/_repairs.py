@@ -125,7 +125,11 @@ def _is_declared_elsewhere(evidence: Evidence, reference: Reference) -> bool:
 
 def _replicas(evidence: Evidence, counts: Mapping[str, int]) -> Iterator[Repair]:
     for service in sorted(evidence.services):
-        for workload in evidence.behind(service):
+        behind = evidence.behind(service)
+        if any(evidence.workloads[workload].get("replicas", 1) for workload in behind):
+            # Others serve: what has no pods beside them may be meant to have none.
+            continue
+        for workload in behind:
             if evidence.workloads[workload].get("replicas", 1) == 0:
                 kind = evidence.kinds[workload]
                 patch = json.dumps({"spec": {"replicas": counts.get(workload, 1)}}, separators=(",", ":"))

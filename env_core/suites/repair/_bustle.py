@@ -61,6 +61,8 @@ _NOTABLE: Final = (
     "nodes",
 )
 _PARKED: Final = 5
+_WIRING: Final = ("env", "envFrom", "volumeMounts")
+"""What a variant has not got yet while it is being prepared."""
 _EDITS_MAX: Final = 9
 _ROLLS_MAX: Final = 5
 _FIRST_MS: Final = 1_500
@@ -185,7 +187,9 @@ def drawn(case: Case, fault: Fault, before: Cluster) -> tuple[Planned, ...]:
     resources = [each for each in _NOTABLE if objects[each]]
     parked = _without_pods(objects[_DEPLOYMENTS], case, before)
     places = [
-        each for each in case.base.workloads.values() if (each.namespace, each.name) in objects[_DEPLOYMENTS]
+        each
+        for each in case.base.workloads.values()
+        if (each.namespace, each.name) in objects[_DEPLOYMENTS] and not each.claims
     ]
     rolled = stream.shuffled(parked)[: stream.below(_ROLLS_MAX + 1)]
     found = [
@@ -322,6 +326,11 @@ def _parked(stream: Stream, other: Workload, cluster: Cluster) -> Act:
     }
     template = live["spec"]["template"]
     labels = {**(template.get("metadata") or {}).get("labels", {}), **own}
+    spec = {key: value for key, value in template.get("spec", {}).items() if key != "volumes"}
+    spec["containers"] = [
+        {key: value for key, value in each.items() if key not in _WIRING}
+        for each in spec.get("containers", ())
+    ]
     body: Object = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -331,7 +340,7 @@ def _parked(stream: Stream, other: Workload, cluster: Cluster) -> Act:
         "spec": {
             "replicas": 0,
             "selector": {"matchLabels": own},
-            "template": {"metadata": {"labels": labels}, "spec": template.get("spec", {})},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
         },
     }  # fmt: skip
     return _act(stream, "create", _DEPLOYMENTS, other.namespace, name, body)
