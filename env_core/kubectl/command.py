@@ -241,7 +241,7 @@ def _context(ctx: Context, args: Args, screen: Screen) -> Context:
         api=client,
         namespace=namespace,
         is_namespace_explicit=is_explicit,
-        warn=screen.warn,
+        warn=screen.remark,
     )
 
 

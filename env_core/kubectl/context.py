@@ -115,7 +115,7 @@ class Context:
     """The namespace of the current context, or of -n."""
     stdin: str = ""
     warn: Callable[[str], None] = _unheard
-    """Prints a warning, each text once."""
+    """Prints a warning of kubectl's own, each text once; --warnings-as-errors does not count it."""
     user: str = "sre"
     cluster: str = "prod"
     server: str = "https://10.0.0.1:6443"

@@ -25,7 +25,7 @@ def with_own_flags(run: Callable[[Context, Args], Output]) -> Callable[[Context,
                 api=client_for(ctx, args, args.screen),
                 namespace=namespace or ctx.namespace,
                 is_namespace_explicit=bool(namespace),
-                warn=args.screen.warn,
+                warn=args.screen.remark,
             ),
             args,
         )

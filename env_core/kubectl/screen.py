@@ -27,7 +27,13 @@ class Screen:
         """Print a warning header of the server, each text once."""
         if text not in self.warned:
             self.warned[text] = None
-            self.err_parts.append(f"Warning: {text}\n")
+            self.remark(text)
+
+    def remark(self, text: str) -> None:
+        """Print a warning of kubectl's own, once, which --warnings-as-errors does not count."""
+        line = f"Warning: {text}\n"
+        if line not in self.err_parts:
+            self.err_parts.append(line)
 
     @property
     def has_output(self) -> bool:

@@ -39,6 +39,11 @@ def test_a_warning_can_be_an_error(shell):
     assert output.stderr.startswith(DEPRECATED)
 
 
+def test_a_warning_of_kubectl_itself_is_no_error(shell):
+    output = worlds.run(shell, "kubectl get ev --warnings-as-errors")
+    assert (output.exit_code, output.stderr.count("Warning: short name")) == (0, 1)
+
+
 @pytest.mark.parametrize("verb", ["get pods", "delete pods", "label pods a=b"])
 @pytest.mark.parametrize(("selector", "part"), [("status.phase", "status.phase"), ("a=b,c", "c")])
 def test_a_field_selector_without_an_operator_is_refused(shell, verb, selector, part):

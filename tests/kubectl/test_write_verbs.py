@@ -267,3 +267,10 @@ def test_what_this_terminal_cannot_do_is_refused_in_plain_words(line: str, text:
 )
 def test_differences_look_like_those_of_diff(old: str, new: str, hunks: str) -> None:
     assert unified_diff(old, new) == hunks
+
+
+def test_scale_takes_objects_of_files_as_they_are() -> None:
+    """The real one asks for their scale at once, and stops at the first that has none."""
+    files = {"two.yaml": MAP.format(name="a", value="1") + "---\n" + MAP.format(name="b", value="1")}
+    output = _run(_world(), "scale -f two.yaml --replicas=2", files=files)
+    assert output.stderr == "Error from server (NotFound): the server could not find the requested resource\n"

@@ -35,7 +35,7 @@ def _run(ctx: Context, args: Args) -> Output:
         raise Failure("The --current-replicas must specify an integer of -1 or greater")
     if args.is_set("all") and args.text("selector"):
         raise Failure("cannot set --all and --selector at the same time")
-    infos, errors = select(ctx, args, args.positional, allows_no_selector=args.is_set("all")).load(ctx)
+    infos, errors = select(ctx, args, args.positional, allows_no_selector=args.is_set("all")).read(ctx)
     if args.text("resource-version") and len(infos) > 1:
         raise Failure("cannot use --resource-version with multiple resources")
     if not infos:
