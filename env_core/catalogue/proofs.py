@@ -6,13 +6,14 @@ Source: FAULTS §1, "Generated tests".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from env_core.episode import Episode
 from env_core.modifiers import all_modifiers
 from env_core.suites import ResetOptions
-from env_core.suites.repair import SUITE
-from env_core.suites.repair._case import Incident, prepared
+from env_core.suites.repair import SUITE, _bustle
+from env_core.suites.repair._case import Incident, again, prepared
 from env_core.suites.repair.diagnosing import submission_of
 from env_core.suites.repair.levels import Variant
 from env_core.suites.repair.session import FLOOR, WORKAROUND, RepairIncident, begun
@@ -55,7 +56,10 @@ def _summary(episode: Episode) -> Object:
 def healthy(variant: Variant, seed: int) -> list[str]:
     """Before injection, the world counts as repaired."""
     incident = incident_of(variant, seed)
-    return incident.judge(incident.case.base.cluster, is_cleared=True).reasons()
+    before = again(incident).before
+    twin = _bustle.healthy(before, incident.acts)
+    own = _bustle.baseline(incident.baseline, twin, twin, incident.acts)
+    return replace(incident, baseline=own).judge(twin, is_cleared=True).reasons()
 
 
 def symptoms(variant: Variant, seed: int) -> list[str]:
@@ -172,10 +176,12 @@ def judging(variant: Variant, seed: int) -> list[str]:
     world = incident.untouched.fork()
     before = world.digest()
     incident.judge(world)
-    again = incident.case.base.cluster.fork(seed)
-    variant.fault.inject(incident.case, again)
     problems = [] if world.digest() == before else ["judging changes the world"]
-    return problems if again.digest() == before else [*problems, "the same seed is another world"]
+    return (
+        problems
+        if again(incident).broken.digest() == before
+        else [*problems, "the same seed is another world"]
+    )
 
 
 def silence(variant: Variant, seed: int) -> list[str]:

@@ -191,7 +191,7 @@ def _counting(store: Store) -> Iterator[tuple[ObjectRef, Object]]:
     for ref, obj in store.everything():
         if ref.resource in _FOLLOWING or _follows(store, ref, obj):
             continue
-        yield ref, _declared(ref, obj)
+        yield ref, declared(ref, obj)
 
 
 def _follows(store: Store, ref: ObjectRef, obj: Object) -> bool:
@@ -234,7 +234,7 @@ def _is_there(store: Store, ref: ObjectRef, makers: Mapping[str, str], owner: Ob
     return found is not None and found["metadata"]["uid"] == owner["uid"]
 
 
-def _declared(ref: ObjectRef, obj: Object) -> Object:
+def declared(ref: ObjectRef, obj: Object) -> Object:
     """Return what somebody declared of an object whose spec the cluster writes, too."""
     if ref.resource == "nodes":
         # Taints of conditions come and go with the node's health.

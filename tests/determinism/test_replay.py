@@ -40,7 +40,7 @@ def digest_in_a_process(task: str, seed: int, hash_seed: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize(("task", "seed"), [("easy", 3), ("hard", 17)])
+@pytest.mark.parametrize(("task", "seed"), [("easy", 3), ("hard", 17), ("repair-2", 1_003)])
 def test_two_hash_seeds_give_the_same_digest(task, seed):
     assert digest_in_a_process(task, seed, "0") == digest_in_a_process(task, seed, "4711")
 

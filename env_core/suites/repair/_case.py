@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
-from env_core.cluster import Cluster
+from env_core.cluster import Act, Cluster
 from env_core.faults import Case, Decoy, Params, Script
 from env_core.modifiers import Modifier, all_modifiers
 from env_core.scenarios._app import Base
-from env_core.scenarios.apps import all_apps, base
+from env_core.scenarios.apps import all_apps
 from env_core.scenarios.platform import ON_CALL
 from env_core.sim.rng import Streams
 from env_core.suites._model import ResetOptions, Task
-from env_core.suites.repair import levels, wording
+from env_core.suites.repair import _bustle, levels, wording
 from env_core.suites.repair.levels import Variant
 from env_core.verify.changes import Snapshot, changes, snapshot
 from env_core.verify.checks.entries import all_served
@@ -29,6 +30,8 @@ from env_core.verify.view import View
 
 TRIES_MAX = 6
 """Places that are tried until the symptoms show: a fault may be harmless at some of them."""
+TURNS_MAX = 2
+"""Variants of each application that are tried."""
 
 
 class Laid(NamedTuple):
@@ -52,6 +55,8 @@ class Incident:
     brief: str
     hint: str
     laid: tuple[Laid, ...] = ()
+    acts: tuple[Act, ...] = ()
+    """What colleagues did meanwhile that has nothing to do with it."""
     floors: list[Outcome] = field(default_factory=list)
     stores: list[Store] = field(default_factory=list)
 
@@ -135,11 +140,6 @@ def _and_then(first: Callable[[Case], Script], second: Callable[[Case], Script])
     return lambda case: (*first(case), *second(case))
 
 
-@lru_cache(maxsize=64)
-def _baseline(app: str, number: int) -> Snapshot:
-    return snapshot(base(app, number).cluster)
-
-
 @lru_cache(maxsize=256)
 def prepared(
     task: Task, seed: int, options: ResetOptions, modifiers: tuple[str, ...] | None = None
@@ -154,17 +154,12 @@ def prepared(
     streams = Streams(seed)
     variant, count = levels.drawn(task, seed)
     problem = "it fits no application"
-    for world, role in _places(variant, seed, streams):
+    which = streams.stream("morning").below(_bustle.MORNINGS)
+    for world, role in islice(_places(variant, seed, streams, which), TRIES_MAX):
         case = drawn(variant, world, role, seed)
         laid = _laid(case, streams, count, modifiers)
-        cluster = world.cluster.fork(seed)
-        for each in laid:
-            each.modifier.before(case, each.params, cluster)
-        is_as_built = not laid
-        baseline = _baseline(world.app, world.variant) if is_as_built else snapshot(cluster)
-        variant.fault.inject(case, cluster)
-        for each in laid:
-            each.modifier.after(case, each.params, cluster)
+        happened = _happened(variant, case, laid)
+        cluster, before = happened.broken, happened.before
         view = View(cluster.fork())
         problem = next((why for check in variant.fault.symptoms(case) if (why := check.fails(view))), "")
         if problem:
@@ -174,16 +169,48 @@ def prepared(
             variant=variant,
             case=case,
             options=options,
-            baseline=baseline,
+            baseline=_bustle.baseline(
+                snapshot(before) if laid else _bustle.morning_snapshot(world.app, world.variant, which),
+                _bustle.healthy(before, happened.acts),
+                cluster,
+                happened.acts,
+            ),
             untouched=cluster,
             brief=_brief(streams, variant, case, laid),
             hint=next((told for each in laid if (told := each.modifier.hint(case, each.params))), "")
             or wording.hint(streams.stream("hint")),
             laid=laid,
+            acts=happened.acts,
         )
     raise RuntimeError(
         f"{variant.family.id}/{variant.fault.id}, seed {seed}: the incident did not take: {problem}"
     )
+
+
+class Happened(NamedTuple):
+    """The world just before anything broke, the broken one, and what people have done in between."""
+
+    before: Cluster
+    broken: Cluster
+    acts: tuple[Act, ...]
+
+
+def _happened(variant: Variant, case: Case, laid: Sequence[Laid]) -> Happened:
+    before = case.base.cluster.fork(case.seed)
+    for each in laid:
+        each.modifier.before(case, each.params, before)
+    broken = before.fork()
+    edits = _bustle.drawn(case, variant.fault, before)
+    _bustle.plan(broken, edits)
+    variant.fault.inject(case, broken)
+    for each in laid:
+        each.modifier.after(case, each.params, broken)
+    return Happened(before, broken, _bustle.made(broken, before.now_ms, edits))
+
+
+def again(incident: Incident) -> Happened:
+    """Return what happened, made anew."""
+    return _happened(incident.variant, incident.case, incident.laid)
 
 
 def _brief(streams: Streams, variant: Variant, case: Case, laid: Sequence[Laid]) -> str:
@@ -218,16 +245,17 @@ def drawn(variant: Variant, world: Base, role: str, seed: int) -> Case:
     return Case(base=world, place=place, params=params, seed=seed)
 
 
-def _places(variant: Variant, seed: int, streams: Streams) -> list[tuple[Base, str]]:
-    """Return the places to try, in a drawn order that goes round the applications."""
+def _places(variant: Variant, seed: int, streams: Streams, which: int) -> Iterator[tuple[Base, str]]:
+    """Yield the places to try, in a drawn order that goes round the applications, and then round other variants of them.
+
+    Worlds are built when it is their turn: most places do.
+    """
     stream = streams.stream("fault", "placement")
-    found: list[tuple[Base, str]] = []
     held_out = levels.HELD_OUT.applications if levels.is_training(seed) else frozenset()
-    for app in sorted(all_apps().keys() - held_out, key=lambda name: _rank(seed, name)):
-        world = base(app, seed % all_apps()[app].variants)
-        roles = variant.fault.places(world)
-        found += [(world, role) for role in stream.shuffled(roles)]
-        if len(found) >= TRIES_MAX:
-            # Building every application's world for a place that is never tried would be a waste.
-            break
-    return found[:TRIES_MAX]
+    apps = sorted(all_apps().keys() - held_out, key=lambda name: _rank(seed, name))
+    for turn in range(TURNS_MAX):
+        for app in apps:
+            count = all_apps()[app].variants
+            if turn < count:
+                world = _bustle.morning(app, (seed + turn) % count, which)
+                yield from ((world, role) for role in stream.shuffled(variant.fault.places(world)))
