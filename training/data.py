@@ -20,7 +20,8 @@ from env_core.episode import Episode, find_task
 from kubedrill.models import KubeObservation
 from training import dialect as writing
 from training.dialect import Messages, call_of, result_of
-from training.plan import Plan, load, say
+from training.errors import UsageError
+from training.plan import Plan, load, refuse_existing, say, script
 from training.surface import CASES, KNOWN, READS, RESTART, SUITE, SUSPECTS, WELL, Case
 from training.tasks import Incident, draw
 from training.views import shortened
@@ -33,7 +34,7 @@ _EXTRA_LOOKS: Final = 0.15
 """How often something is read that the status does not suggest."""
 
 
-class DataError(ValueError):
+class DataError(UsageError):
     """Raised for a data set that would be overwritten, does not replay, or holds incidents kept for evaluation."""
 
 
@@ -252,8 +253,10 @@ def write(folder: Path, rows: Sequence[Row], about: Mapping[str, Any]) -> str:
     """Write a data set and return its digest.
 
     Raises:
-        DataError: if the folder is there already, or a row's incident is kept for evaluation.
+        DataError: if there are no rows, the folder is there already, or a row's incident is kept for evaluation.
     """
+    if not rows:
+        raise DataError(f"there are no rows to write to {folder}")
     refuse_contamination(rows)
     text = "".join(json.dumps(row.shown(), sort_keys=True) + "\n" for row in rows)
     digest = hashlib.sha256(text.encode()).hexdigest()
@@ -269,10 +272,37 @@ def write(folder: Path, rows: Sequence[Row], about: Mapping[str, Any]) -> str:
     return digest
 
 
-def read(folder: Path) -> list[Row]:
-    """Return the rows of a data set."""
-    with (folder / "rows.jsonl").open() as lines:
-        return [Row.read(json.loads(line)) for line in lines]
+def read(folder: Path, *, pairs: bool | None = None) -> list[Row]:
+    """Return the rows of a data set.
+
+    Args:
+        folder: Where it is.
+        pairs: Whether the rows must be preferences, or must not be; either will do if it is None.
+
+    Raises:
+        DataError: if there are none, one cannot be read, is of the other kind, or is kept for evaluation.
+    """
+    file = folder / "rows.jsonl"
+    rows = []
+    try:
+        with file.open() as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    rows.append(Row.read(json.loads(line)))
+                except (ValueError, KeyError, TypeError) as error:
+                    raise DataError(f"{file}, line {number} is no row of a data set: {error!r}") from None
+    except OSError as error:
+        raise DataError(f"{folder} is no data set: {error.strerror}: {file}") from None
+    if not rows:
+        raise DataError(f"{file} has no rows")
+    for number, row in enumerate(rows, 1):
+        if pairs is not None and pairs != bool(row.chosen and row.rejected):
+            wanted = "preferences" if pairs else "demonstrations"
+            raise DataError(
+                f"{file}, line {number} is none of {wanted}, of which `training.data` makes a set"
+            )
+    refuse_contamination(rows)
+    return rows
 
 
 def refuse_contamination(rows: Iterable[Row]) -> None:
@@ -284,7 +314,8 @@ def refuse_contamination(rows: Iterable[Row]) -> None:
     for row in rows:
         if row.incident.split in APART or not row.incident.split:
             split = row.incident.split or "no split"
-            raise DataError(f"{row.incident} belongs to {split}: it is not for training")
+            suite, task, seed = row.incident
+            raise DataError(f"{suite}/{task} with seed {seed} belongs to {split}: it is not for training")
 
 
 def check(rows: Iterable[Row], plan: Plan) -> int:
@@ -299,13 +330,27 @@ def check(rows: Iterable[Row], plan: Plan) -> int:
         player = _player(plan, row.incident)
         for command in row.commands:
             player.run(command)
-        if tuple(player.outputs) != row.outputs or player.messages != row.messages[: len(player.messages)]:
-            raise DataError(f"{row.incident} does not come out again as the row says")
+        again = player.row(row.kind)
+        messages = player.messages if row.chosen else again.messages
         count += 1
+        if (again.outputs, messages) != (row.outputs, row.messages) or (
+            again.is_solved != row.is_solved and not row.chosen
+        ):
+            suite, task, seed = row.incident
+            raise DataError(
+                f"row {count}, {suite}/{task} with seed {seed}, does not come out again as it says"
+            )
     return count
 
 
 def _drawn(plan: Plan, count: int, purpose: str) -> Iterable[Incident]:
+    known = {(SUITE, case.task) for case in CASES}
+    for suite, task in plan.tasks:
+        if (suite, task) not in known:
+            raise DataError(
+                f"{suite}/{task}: {purpose} are made for the tasks of training/configs/cpu-tiny.yaml alone; "
+                "give a data set, such as training.evaluate --collect writes"
+            )
     seed = random.Random(f"{purpose}/{plan.data.seed}").randrange(1 << 30)
     # Building an incident costs more than playing it, so each is played several times.
     incidents = draw(plan.tasks, "train", min(count, plan.data.incidents), seed)
@@ -317,7 +362,7 @@ def _player(plan: Plan, incident: Incident) -> Player:
 
 
 def _case(incident: Incident) -> Case:
-    return next(case for case in CASES if (SUITE, case.task) == (incident.suite, incident.task))
+    return next(case for case in CASES if case.task == incident.task)
 
 
 MAKERS: Final = {"demonstrations": demonstrations, "references": references, "preferences": preferences}
@@ -335,10 +380,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.what == "check":
         say(f"{check(read(given.folder), plan)} rows come out again")
         return
+    refuse_existing(given.folder)
     rows = MAKERS[given.what](plan)
     digest = write(given.folder, rows, {"what": given.what, "config": plan.name, "seed": plan.data.seed})
     say(f"{given.folder}: {len(rows)} rows, digest {digest}")
 
 
 if __name__ == "__main__":
-    main()
+    script(main)

@@ -15,7 +15,7 @@ from trl import DPOConfig, DPOTrainer
 from training import models
 from training.data import Row, preferences, read
 from training.dialect import TOOLS, call_of
-from training.plan import Plan, load, parser, say
+from training.plan import Plan, load, parser, refuse_existing, say, script
 
 
 def train(plan: Plan, rows: Sequence[Row], start: Path, out: Path) -> Path:
@@ -55,12 +55,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--data", type=Path, help="a data set of preferences")
     given = options.parse_args(arguments)
     plan = load(given.config, given.set)
+    resolved = models.resolved(plan, given.out, "dpo")
     if given.dry_run:
-        say(models.resolved(plan, given.out, "dpo"))
+        say(resolved)
         return
-    rows = read(given.data) if given.data else preferences(plan)
-    say(train(plan, rows, given.start or Path(plan.model.name), given.out))
+    refuse_existing(given.out / "dpo")
+    start = models.start_for(plan, given.start)
+    rows = read(given.data, pairs=True) if given.data else preferences(plan)
+    say(train(plan, rows, start, given.out))
 
 
 if __name__ == "__main__":
-    main()
+    script(main)

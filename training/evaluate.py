@@ -14,7 +14,7 @@ from training import models, rollouts
 from training.cluster import cluster_replicas
 from training.data import Row, successes, write
 from training.dialect import ChatDialect
-from training.plan import Plan, load, parser, say
+from training.plan import Plan, load, parser, refuse_existing, say, script
 from training.policies import ModelPolicy
 from training.replicas import Replicas
 from training.shares import wilson
@@ -48,7 +48,9 @@ def replicas_for(plan: Plan) -> Replicas:
     """Return the plan's servers; those of this checkout are started, and end with the block that uses them."""
     environment = plan.environment
     if environment.urls:
-        return Replicas.at(environment.urls)
+        replicas = Replicas.at(environment.urls)
+        replicas.wait_for_any()
+        return replicas
     if environment.cluster:
         return cluster_replicas(environment.replicas, address=environment.cluster)
     return Replicas.started(environment.replicas)
@@ -146,6 +148,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.dry_run:
         say(json.dumps(plan.shown(), indent=2, default=str))
         return
+    models.start_for(plan, given.model)
+    if given.collect:
+        refuse_existing(given.collect)
     with replicas_for(plan) as replicas:
         if given.collect:
             rows = collect(plan, given.model, replicas)
@@ -161,4 +166,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    script(main)

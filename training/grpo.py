@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
+from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig
 
 from training import models
 from training.curriculum import EpisodeTrainer
+from training.errors import UsageError
 from training.evaluate import replicas_for
-from training.plan import Grpo, Plan, load, parser, say
+from training.plan import Grpo, Plan, load, parser, refuse_existing, say, script
 from training.replicas import Replicas
 from training.tasks import draw, prompt_rows
 from training.trl_rollouts import rollout_func
@@ -86,12 +88,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--resume", action="store_true", help="go on from the last checkpoint in the folder")
     given = options.parse_args(arguments)
     plan = load(given.config, given.set)
+    resolved = models.resolved(plan, given.out, "grpo")
     if given.dry_run:
-        say(models.resolved(plan, given.out, "grpo"))
+        say(resolved)
         return
+    start = models.start_for(plan, given.start)
+    state = given.out / "grpo-state"
+    checkpoint = get_last_checkpoint(str(state)) if state.is_dir() else None
+    if given.resume and checkpoint is None:
+        raise UsageError(
+            f"{state} has no checkpoint to go on from; grpo.arguments.save_strategy=steps writes them"
+        )
+    if not given.resume:
+        refuse_existing(given.out / "grpo")
+        if checkpoint is not None:
+            raise UsageError(
+                f"{checkpoint} is there already: go on from it with --resume, or name another --out"
+            )
     with replicas_for(plan) as replicas:
-        say(train(plan, given.start or Path(plan.model.name), replicas, given.out, resume=given.resume))
+        say(train(plan, start, replicas, given.out, resume=given.resume))
 
 
 if __name__ == "__main__":
-    main()
+    script(main)

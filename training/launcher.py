@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from training.plan import Plan, load, say
+from training.errors import UsageError
+from training.plan import Plan, load, say, script
 
 SERVER_PORT: Final = 8100
 """The first replica's; one process a port, never several on one."""
@@ -25,7 +26,7 @@ RENDEZVOUS_PORT: Final = 29_500
 def server(plan: Plan, index: int) -> list[str]:
     """Return the command of a server replica."""
     if not 0 <= index < plan.environment.replicas:
-        raise ValueError(f"there are replicas 0 to {plan.environment.replicas - 1}, not {index}")
+        raise UsageError(f"--index: there are replicas 0 to {plan.environment.replicas - 1}, not {index}")
     return [_python(), "-m", "server.app", "--host", "0.0.0.0", "--port", str(SERVER_PORT + index)]
 
 
@@ -55,7 +56,7 @@ def train(
     """Return the command of a machine's trainers: every override and every further argument reaches the script."""
     launch = plan.launch
     if not 0 <= rank < launch.machines:
-        raise ValueError(f"there are machines 0 to {launch.machines - 1}, not {rank}")
+        raise UsageError(f"--rank: there are machines 0 to {launch.machines - 1}, not {rank}")
     begin = [_python()]
     if launch.accelerate:
         begin = ["accelerate", "launch", "--config_file", launch.accelerate]
@@ -116,9 +117,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rest=rest,
         )
     if given.exec:
-        os.execvp(command[0], command)
+        try:
+            os.execvp(command[0], command)
+        except OSError as error:
+            raise UsageError(f"{command[0]} cannot be run: {error.strerror}") from None
     say(shlex.join(command))
 
 
 if __name__ == "__main__":
-    main()
+    script(main)

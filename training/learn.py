@@ -16,7 +16,7 @@ from typing import Any
 from training import data, evaluate, grpo, plots, sft
 from training import report as page
 from training.evaluate import Tally
-from training.plan import Plan, load, parser, say
+from training.plan import Plan, load, parser, say, script
 from training.replicas import Replicas
 from training.report import RESULTS, WAYS
 from training.shares import z_of
@@ -144,4 +144,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    script(main)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def tokenizer_for(plan: Plan, corpus: list[list[dict[str, Any]]] | None = None) 
         raw = tiny.build_tokenizer(["-"], 300)
         texts = [raw.apply_chat_template(messages, tools=TOOLS, tokenize=False) for messages in corpus]
         return tiny.build_tokenizer(texts, plan.model.vocabulary)
-    return trainable(AutoTokenizer.from_pretrained(plan.model.name, padding_side="left"))
+    return trainable(saved_tokenizer(Path(plan.model.name)))
 
 
 def trainable(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
@@ -47,8 +48,30 @@ def trainable(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
 
 
 def saved_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Return the tokenizer that a stage has saved beside its model."""
-    return AutoTokenizer.from_pretrained(folder, padding_side="left")
+    """Return the tokenizer that a stage has saved beside its model, or that of a name on the hub."""
+    with _loading(folder):
+        return AutoTokenizer.from_pretrained(str(folder), padding_side="left")
+
+
+def start_for(plan: Plan, given: Path | None) -> Path:
+    """Return the folder, or the name on the hub, of the model that a stage starts from.
+
+    Raises:
+        PlanError: if there is none, or the folder holds no model.
+    """
+    if given is None:
+        if plan.model.kind == "tiny":
+            raise PlanError(
+                "--start: a model from scratch is made by training.sft; name the folder that it wrote"
+            )
+        return Path(plan.model.name)
+    if plan.model.kind == "hub" and str(given) == plan.model.name:
+        return given
+    if not any((given / name).is_file() for name in ("config.json", "adapter_config.json")):
+        raise PlanError(
+            f"{given} is no model: name a folder that a stage has written, such as outputs/training/sft"
+        )
+    return given
 
 
 def model_for(plan: Plan, tokenizer: PreTrainedTokenizerBase) -> torch.nn.Module:
@@ -67,7 +90,16 @@ def model_for(plan: Plan, tokenizer: PreTrainedTokenizerBase) -> torch.nn.Module
 
 def saved_model(plan: Plan, folder: Path) -> torch.nn.Module:
     """Return the model in a folder, or of that name on the hub."""
-    return AutoModelForCausalLM.from_pretrained(str(folder), dtype=getattr(torch, plan.model.dtype))
+    with _loading(folder):
+        return AutoModelForCausalLM.from_pretrained(str(folder), dtype=getattr(torch, plan.model.dtype))
+
+
+@contextlib.contextmanager
+def _loading(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise PlanError(f"{folder} is no model that can be loaded: {' '.join(str(error).split())}") from error
 
 
 def trained(plan: Plan, folder: Path) -> torch.nn.Module:
@@ -91,14 +123,18 @@ def lora_for(plan: Plan) -> LoraConfig | None:
     """
     if plan.lora is None:
         return None
-    return LoraConfig(**checked(LoraConfig, {"task_type": "CAUSAL_LM", **plan.lora}, "lora"))
+    given = checked(LoraConfig, {"task_type": "CAUSAL_LM", **plan.lora}, "lora")
+    try:
+        return LoraConfig(**given)
+    except (TypeError, ValueError) as error:
+        raise PlanError(f"lora: {' '.join(str(error).split())}") from error
 
 
 def arguments_for(plan: Plan, config: type[Any], given: Mapping[str, Any], out: Path, where: str) -> Any:
     """Return TRL's configuration of a stage: what the plan says, on this machine's terms.
 
     Raises:
-        PlanError: for an argument that TRL does not know.
+        PlanError: for an argument that TRL does not know, or a value that it does not take.
     """
     has_gpu = torch.cuda.is_available()
     shared = {
@@ -111,19 +147,26 @@ def arguments_for(plan: Plan, config: type[Any], given: Mapping[str, Any], out: 
         "bf16": has_gpu,
         "gradient_checkpointing": has_gpu,
     }
-    return config(**checked(config, {**shared, **given}, where))
+    try:
+        return config(**checked(config, {**shared, **given}, where))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, PlanError):
+            raise
+        raise PlanError(f"{where}.arguments: {' '.join(str(error).split())}") from error
 
 
 def checked(kind: type[Any], given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the arguments if the configuration has all of them.
+    """Return the arguments if the configuration has all of them, and texts are not where it has numbers.
 
     Raises:
-        PlanError: for the first that it has not.
+        PlanError: for the first that is wrong.
     """
-    known = {entry.name for entry in dataclasses.fields(kind)}
-    for name in given:
-        if name not in known:
+    defaults = {entry.name: entry.default for entry in dataclasses.fields(kind)}
+    for name, value in given.items():
+        if name not in defaults:
             raise PlanError(f"{where}: {kind.__name__} has no argument {name}")
+        if isinstance(value, str) and type(defaults[name]) in (int, float):
+            raise PlanError(f"{where}: {name} is a number in {kind.__name__}, not {value!r}")
     return dict(given)
 
 

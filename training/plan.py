@@ -9,19 +9,27 @@ import argparse
 import dataclasses
 import hashlib
 import json
+import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
+from env_core.episode import InvalidInput, UnknownName, find_task, reset_options
+from kubedrill.client import EpisodeError
+from training.dialect import CALLS, PAGES
+from training.errors import UsageError
+from training.replicas import ReplicaError
 from training.rollouts import Settings
+from training.tasks import SPLITS
+from training.views import VIEWS
 
 
-class PlanError(ValueError):
+class PlanError(UsageError):
     """Raised for a plan with an unknown key or a value that cannot be."""
 
 
@@ -189,9 +197,39 @@ _Loader.add_implicit_resolver(
 )
 
 
-def read(text: str) -> Any:
-    """Return what a text in YAML says; 2e-6 is a number."""
-    return yaml.load(text, Loader=_Loader)
+_CHOICES: Final[Mapping[str, Collection[str]]] = {
+    "model.kind": ("tiny", "hub"),
+    "model.page": PAGES,
+    "model.call": CALLS,
+    "model.dtype": ("float32", "bfloat16", "float16"),
+    "environment.view": VIEWS,
+    "grpo.credit": ("episode", "turn"),
+    "grpo.reward": ("return", "score"),
+    "evaluation.split": SPLITS,
+}
+_LEAST: Final[Mapping[str, float]] = {
+    **dict.fromkeys(("model.layers", "model.hidden", "model.vocabulary"), 1),
+    **dict.fromkeys(("data.demonstrations", "data.preferences", "data.incidents"), 1),
+    "data.habit": 0,
+    **dict.fromkeys(("environment.turns_max", "environment.completion_tokens_max"), 1),
+    **dict.fromkeys(("environment.turn_tokens_max", "environment.output_chars_max", "environment.halves"), 1),
+    "environment.timeout_s": 0.001,
+    "grpo.prompts": 1,
+    **dict.fromkeys(("grpo.resample", "grpo.replay", "grpo.rows_at_once"), 0),
+    **dict.fromkeys(("evaluation.episodes", "evaluation.batch"), 1),
+}
+
+
+def read(text: str, where: str = "") -> Any:
+    """Return what a text in YAML says; 2e-6 is a number.
+
+    Raises:
+        PlanError: if it is no YAML.
+    """
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise PlanError(f"{where or text!r} is no YAML: {' '.join(str(error).split())}") from None
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Plan:
@@ -200,14 +238,19 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Plan:
     Raises:
         PlanError: for an unknown key, or a value of the wrong type.
     """
-    given = read(path.read_text())
+    try:
+        given = read(path.read_text(), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(f"the plan {path} cannot be read: {getattr(error, 'strerror', error)}") from None
     if not isinstance(given, dict):
-        raise PlanError(f"{path} holds no plan")
+        raise PlanError(
+            f"{path} holds no plan: give keys and values such as training/configs/cpu-tiny.yaml has"
+        )
     for override in overrides:
         key, is_given, text = override.partition("=")
         if not is_given:
             raise PlanError(f"{override!r} is not KEY=VALUE")
-        _put(given, key.split("."), read(text))
+        _put(given, key.split("."), read(text, override))
     return parsed(given)
 
 
@@ -218,14 +261,71 @@ def parsed(given: Mapping[str, Any]) -> Plan:
         PlanError: as above.
     """
     whole = dict(given)
+    if not isinstance(whole.get("name"), str):
+        raise PlanError("name: give the plan a name")
     for name, part in _PARTS.items():
         if name in whole:
+            if not isinstance(whole[name] or {}, dict):
+                raise PlanError(f"{name}: {whole[name]!r} has no keys; known: {_names(part)}")
             whole[name] = _made(part, whole[name] or {}, f"{name}.")
-    whole["tasks"] = tuple((str(suite), str(task)) for suite, task in whole.get("tasks") or ())
-    if not whole["tasks"]:
-        raise PlanError("tasks: name at least one pair of suite and task")
+    whole["tasks"] = _tasks(whole.get("tasks"))
     plan: Plan = _made(Plan, whole, "")
+    if plan.lora is not None and not isinstance(plan.lora, dict):
+        raise PlanError(f"lora: {plan.lora!r} has no keys; give arguments of peft.LoraConfig, or null")
+    _refuse_values(plan)
     return plan
+
+
+def _tasks(given: Any) -> tuple[tuple[str, str], ...]:
+    pairs = given if isinstance(given, (list, tuple)) else ()
+    if not pairs or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+        raise PlanError("tasks: name at least one pair of suite and task, such as [[tron, easy]]")
+    for suite, task in pairs:
+        try:
+            find_task(str(suite), str(task))
+        except UnknownName as error:
+            raise PlanError(f"tasks: {error}") from None
+    return tuple((str(suite), str(task)) for suite, task in pairs)
+
+
+def _refuse_values(plan: Plan) -> None:
+    """Raise for a value of the right type that nothing could be done with."""
+
+    def value(key: str) -> Any:
+        part, _, name = key.partition(".")
+        return getattr(getattr(plan, part), name)
+
+    for key, choices in _CHOICES.items():
+        if value(key) not in choices:
+            raise PlanError(f"{key}: {value(key)!r} is none of {', '.join(choices)}")
+    for key, least in _LEAST.items():
+        if not value(key) >= least:
+            raise PlanError(f"{key}: {value(key)!r} is too little, give at least {least:g}")
+    if plan.data.habit > 1:
+        raise PlanError(f"data.habit: {plan.data.habit!r} is no probability")
+    if plan.model.kind == "hub" and not plan.model.name:
+        raise PlanError("model.name: name a model on the hub or a folder")
+    for url in plan.environment.urls:
+        if not str(url).startswith(("http://", "https://")):
+            raise PlanError(f"environment.urls: {url!r} is no URL such as http://127.0.0.1:8000")
+    try:
+        reset_options(plan.environment.options)
+    except InvalidInput as error:
+        raise PlanError(f"environment.{error}") from None
+
+
+def _names(part: type[Any]) -> str:
+    return ", ".join(entry.name for entry in dataclasses.fields(part))
+
+
+_KINDS: Final = {
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    tuple: "list",
+    dict: "set of keys and values",
+}
 
 
 def _made(part: type[Any], given: Mapping[str, Any], where: str) -> Any:
@@ -234,14 +334,17 @@ def _made(part: type[Any], given: Mapping[str, Any], where: str) -> Any:
     for name, value in given.items():
         if name not in known:
             raise PlanError(f"unknown key {where}{name}; known: {', '.join(known)}")
-        default = known[name].default
+        default, factory = known[name].default, known[name].default_factory
+        if factory is dict:
+            default = {}
+            value = default if value is None else value
         if isinstance(value, list):
             value = tuple(value)
         if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         is_kept = default is dataclasses.MISSING or default is None or isinstance(value, type(default))
         if not is_kept or (isinstance(value, bool) and not isinstance(default, bool)):
-            raise PlanError(f"{where}{name}: {value!r} is no {type(default).__name__}")
+            raise PlanError(f"{where}{name}: {value!r} is no {_KINDS[type(default)]}")
         fields[name] = value
     return part(**fields)
 
@@ -267,6 +370,31 @@ def parser(program: str, summary: str) -> argparse.ArgumentParser:
     )
     made.add_argument("--dry-run", action="store_true", help="print the resolved plan and stop")
     return made
+
+
+def refuse_existing(folder: Path) -> None:
+    """Raise before anything is done if its result would take the place of an earlier one, or could not be written.
+
+    Raises:
+        UsageError: if the folder is there, or cannot be made.
+    """
+    if folder.exists():
+        raise UsageError(f"{folder} is there already; name another, or remove it yourself")
+    parent = next(parent for parent in folder.absolute().parents if parent.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise UsageError(f"{folder} cannot be made: {parent} is no folder that can be written to")
+
+
+def script(main: Callable[[], Any]) -> None:
+    """Run a script: what its user can put right is said in one line, without a traceback; an interrupt likewise."""
+    try:
+        main()
+    except (UsageError, ReplicaError, EpisodeError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        sys.exit(130)
 
 
 def say(text: object) -> None:

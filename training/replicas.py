@@ -263,6 +263,22 @@ class Replicas:
             self.close()
             raise
 
+    def wait_for_any(self, seconds: float = START_S_MAX) -> None:
+        """Wait until one replica answers; the others may come later.
+
+        Raises:
+            ReplicaError: if none does in that time.
+        """
+        ends_at_s = time.monotonic() + seconds
+        is_told = False
+        while not any(replica.is_healthy(self.token) for replica in self.members):
+            if time.monotonic() > ends_at_s:
+                raise ReplicaError(f"no server answers at {', '.join(self.urls)}")
+            if not is_told:
+                sys.stderr.write(f"waiting up to {seconds:g} s for a server at {', '.join(self.urls)}\n")
+                is_told = True
+            time.sleep(CHECK_S)
+
     def __enter__(self) -> Replicas:
         return self
 

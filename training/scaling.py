@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from training.plan import PlanError, say
+from training.plan import PlanError, refuse_existing, say, script
 
 _WEIGHTS = "adapter_model.safetensors"
 _CONFIG = "adapter_config.json"
@@ -24,15 +25,17 @@ def scaled(source: Path, target: Path, factor: float) -> Path:
     """Write an adapter that acts `factor` times as strongly; its weights are the same file where the file system allows.
 
     Raises:
-        PlanError: if the target exists, or the adapter has ranks or alphas by pattern.
+        UsageError: if the source is no adapter, has ranks or alphas by pattern, or the target exists.
     """
+    if not (source / _CONFIG).is_file() or not (source / _WEIGHTS).is_file():
+        raise PlanError(f"{source} is no adapter: it lacks {_CONFIG} or {_WEIGHTS}")
+    if not math.isfinite(factor):
+        raise PlanError(f"a factor of {factor} is no number to multiply with")
     config = json.loads((source / _CONFIG).read_text())
     if config.get("alpha_pattern") or config.get("rank_pattern"):
         raise PlanError(f"{source} has patterns, which vLLM does not read")
-    try:
-        target.mkdir(parents=True)
-    except FileExistsError:
-        raise PlanError(f"{target} is there already") from None
+    refuse_existing(target)
+    target.mkdir(parents=True)
     config["lora_alpha"] *= factor
     (target / _CONFIG).write_text(json.dumps(config, indent=2) + "\n")
     try:
@@ -55,4 +58,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    script(main)

@@ -13,7 +13,7 @@ from trl import SFTConfig, SFTTrainer
 from training import models
 from training.data import Row, demonstrations, read
 from training.dialect import TOOLS
-from training.plan import Plan, load, parser, say
+from training.plan import Plan, load, parser, refuse_existing, say, script
 
 
 def train(plan: Plan, rows: Sequence[Row], out: Path) -> Path:
@@ -46,12 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--data", type=Path, help="a data set; demonstrations are made if none is given")
     given = options.parse_args(arguments)
     plan = load(given.config, given.set)
+    resolved = models.resolved(plan, given.out, "sft")
     if given.dry_run:
-        say(models.resolved(plan, given.out, "sft"))
+        say(resolved)
         return
-    rows = read(given.data) if given.data else demonstrations(plan)
+    refuse_existing(given.out / "sft")
+    rows = read(given.data, pairs=False) if given.data else demonstrations(plan)
     say(train(plan, rows, given.out))
 
 
 if __name__ == "__main__":
-    main()
+    script(main)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from training import data, evaluate, grpo, sft
-from training.plan import load
+from training.plan import load, script
 
 PLAN: Final = Path(__file__).parent / "configs" / "cpu-tiny.yaml"
 CHANGES: Final = (
@@ -51,4 +51,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    script(main)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from env_core.episode import find_task
 from env_core.suites.repair.levels import SPLITS as DECLARED
+from training.errors import UsageError
 
 SPLITS: Mapping[str, range] = DECLARED
 """Those of `repair`; `tron` declares none and takes the same."""
@@ -39,10 +40,11 @@ def draw(tasks: Sequence[tuple[str, str]], split: str, count: int, seed: int) ->
         seed: Draws the seeds and the order.
 
     Raises:
-        ValueError: if the split or a task does not exist, or the split is too small.
+        UsageError: if the split does not exist or is too small.
+        UnknownName: if a task does not exist.
     """
     if split not in SPLITS:
-        raise ValueError(f"there is no split {split!r}; there are {', '.join(SPLITS)}")
+        raise UsageError(f"there is no split {split!r}; there are {', '.join(SPLITS)}")
     for suite, task in tasks:
         find_task(suite, task)
     seeds = SPLITS[split]
@@ -51,7 +53,9 @@ def draw(tasks: Sequence[tuple[str, str]], split: str, count: int, seed: int) ->
     for index, (suite, task) in enumerate(tasks):
         share = count // len(tasks) + (index < count % len(tasks))
         if share > len(seeds):
-            raise ValueError(f"split {split} has {len(seeds)} seeds, {share} were asked for")
+            raise UsageError(
+                f"split {split} has {len(seeds)} seeds for {suite}/{task}, {share} were asked for"
+            )
         found += [Incident(suite, task, entry) for entry in stream.sample(seeds, share)]
     stream.shuffle(found)
     return found

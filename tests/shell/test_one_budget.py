@@ -36,7 +36,7 @@ def _played(*lines: str) -> tuple[Episode, list[dict[str, object]], list[int]]:
         "seq 90000 > f; for i in $(seq 900); do grep 12345 f; done > g",
         "for i in $(seq 900); do kubectl get pods -A -o yaml; done > g",
         "seq 99999 | xargs -n 20 kubectl get pods > g",
-        r"for i in $(seq 900); do head -c 4000 /dev/urandom; printf '%03500d\n' 1 | grep -c '0.*0.*1x'; done",
+        r"for i in $(seq 900); do head -c 4000 /dev/urandom > g; printf '%03500d\n' 1 | grep -c '0.*0.*1x'; done",
         "for i in $(seq 900); do kubectl -n tron exec deploy/redis -- sh -c 'seq 50000 | sort | wc'; done",
         MANY_MAPS,
         'awk \'BEGIN{s="x"; for(i=0;i<19;i++)s=s s; for(i=0;i<2000;i++)gsub(/x/,"x",s)}\'; awk 1 < x',
