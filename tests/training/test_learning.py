@@ -18,6 +18,7 @@ from training import data, dpo, grpo, models, rollouts, sft
 from training.credit import turn_advantages, turn_index
 from training.curriculum import Progress, _cut, _paste
 from training.dialect import CALLS, TOOLS, call_of, json_call, result_of
+from training.errors import UsageError
 from training.evaluate import collect, tally
 from training.plan import PlanError, load
 from training.replicas import Replicas
@@ -295,7 +296,7 @@ def test_the_options_run_together_with_lora(imitating, replicas, tmp_path):
     assert not torch.equal(unscaled, of_full)
     with torch.no_grad(), rescale_adapter_scale(full, 0.5):
         assert torch.equal(full(ids).logits, of_half)
-    with pytest.raises(PlanError, match="there already"):
+    with pytest.raises(UsageError, match="there already"):
         scaled(folder, tmp_path / "half", 0.5)
 
 
