@@ -21,7 +21,8 @@ from kubedrill.models import KubeObservation
 from training import dialect as writing
 from training.dialect import Messages, call_of, result_of
 from training.errors import UsageError
-from training.plan import Plan, load, refuse_existing, say, script
+from training.plan import Plan, load
+from training.scripting import refuse_existing, say, script
 from training.surface import CASES, KNOWN, READS, RESTART, SUITE, SUSPECTS, WELL, Case
 from training.tasks import Incident, draw
 from training.views import shortened

@@ -15,7 +15,8 @@ from trl import DPOConfig, DPOTrainer
 from training import models
 from training.data import Row, preferences, read
 from training.dialect import TOOLS, call_of
-from training.plan import Plan, load, parser, refuse_existing, say, script
+from training.plan import Plan, load
+from training.scripting import parser, refuse_existing, say, script
 
 
 def train(plan: Plan, rows: Sequence[Row], start: Path, out: Path) -> Path:

@@ -14,9 +14,10 @@ from training import models, rollouts
 from training.cluster import cluster_replicas
 from training.data import Row, successes, write
 from training.dialect import ChatDialect
-from training.plan import Plan, load, parser, refuse_existing, say, script
+from training.plan import Plan, load
 from training.policies import ModelPolicy
 from training.replicas import Replicas
+from training.scripting import parser, refuse_existing, say, script
 from training.shares import wilson
 from training.tasks import Incident, draw
 

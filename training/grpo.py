@@ -16,8 +16,9 @@ from training import models
 from training.curriculum import EpisodeTrainer
 from training.errors import UsageError
 from training.evaluate import replicas_for
-from training.plan import Grpo, Plan, load, parser, refuse_existing, say, script
+from training.plan import Grpo, Plan, load
 from training.replicas import Replicas
+from training.scripting import parser, refuse_existing, say, script
 from training.tasks import draw, prompt_rows
 from training.trl_rollouts import rollout_func
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from training.errors import UsageError
-from training.plan import Plan, load, say, script
+from training.plan import Plan, load
+from training.scripting import say, script
 
 SERVER_PORT: Final = 8100
 """The first replica's; one process a port, never several on one."""

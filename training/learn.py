@@ -16,9 +16,10 @@ from typing import Any
 from training import data, evaluate, grpo, plots, sft
 from training import report as page
 from training.evaluate import Tally
-from training.plan import Plan, load, parser, say, script
+from training.plan import Plan, load
 from training.replicas import Replicas
 from training.report import RESULTS, WAYS
+from training.scripting import parser, say, script
 from training.shares import z_of
 
 

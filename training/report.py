@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from training.plan import say
+from training.scripting import say
 from training.shares import wilson, z_of
 
 RESULTS: Final = Path(__file__).parent / "results"

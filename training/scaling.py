@@ -15,7 +15,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from training.plan import PlanError, refuse_existing, say, script
+from training.plan import PlanError
+from training.scripting import refuse_existing, say, script
 
 _WEIGHTS = "adapter_model.safetensors"
 _CONFIG = "adapter_config.json"

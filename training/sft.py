@@ -13,7 +13,8 @@ from trl import SFTConfig, SFTTrainer
 from training import models
 from training.data import Row, demonstrations, read
 from training.dialect import TOOLS
-from training.plan import Plan, load, parser, refuse_existing, say, script
+from training.plan import Plan, load
+from training.scripting import parser, refuse_existing, say, script
 
 
 def train(plan: Plan, rows: Sequence[Row], out: Path) -> Path:

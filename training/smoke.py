@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from training import data, evaluate, grpo, sft
-from training.plan import load, script
+from training.plan import load
+from training.scripting import script
 
 PLAN: Final = Path(__file__).parent / "configs" / "cpu-tiny.yaml"
 CHANGES: Final = (

@@ -11,8 +11,9 @@ from tests.server.children import ROOT, free_port
 from training import data, launcher, scaling
 from training.data import DataError
 from training.errors import UsageError
-from training.plan import PlanError, load, parsed, script
+from training.plan import PlanError, load, parsed
 from training.replicas import ReplicaError, Replicas
+from training.scripting import script
 
 CONFIG = ROOT / "training" / "configs" / "cpu-tiny.yaml"
 LARGE = ROOT / "training" / "configs" / "qwen3-8b-1xa100.yaml"
