@@ -8,8 +8,9 @@ import pytest
 
 import kubedrill.policies
 from kubedrill.models import ClusterSummary, KubeObservation
-from kubedrill.policies._evidence import Edge, Evidence, host_and_port, namespace_of, pods
+from kubedrill.policies._evidence import Edge, Evidence, host_and_port, namespace_of
 from kubedrill.policies._repairs import repairs
+from kubedrill.policies._running import Running
 from kubedrill.policies.heuristic import HeuristicPolicy
 from kubedrill.policies.scripted import ScriptedPolicy
 
@@ -52,7 +53,7 @@ def world(*, edges=(), **changes):
     lines = []
     for (kind, name), content in objects.items():
         spec, data = ("", json.dumps(content)) if kind == "ConfigMap" else (json.dumps(content), "")
-        lines.append(f"{kind}\t{name}\t{spec}\t{data}")
+        lines.append(f"{kind}\t{name}\t{spec}\t{data}\t")
     return Evidence.parsed("market", "\n".join(lines) + "\n", edges)
 
 
@@ -303,10 +304,19 @@ def test_a_line_that_was_cut_off_is_left_out():
     assert (
         Evidence.parsed("market", 'Service\tshop\t{"sel\n[... 9 characters truncated ...]\nx').services == {}
     )
-    assert (
-        pods('shop-1\t{"tier":"shop"}\tRunning\tCrashLoopBackOff\tError\tfalse\nrubbish\n')[0].waiting
-        == "CrashLoopBackOff"
+
+
+def test_of_pods_all_is_kept_but_rubbish():
+    containers = json.dumps(
+        [{"name": "app", "ready": False, "restartCount": 3, "waiting": "CrashLoopBackOff", "reason": "Error"}]
     )
+    meta = json.dumps({"labels": {"pod-template-hash": "1a2b"}, "owner": "shop-1a2b"})
+    line = f"pod\tshop-1a2b-x\t{meta}\tRunning\t2026-01-05T09:00:00Z\t{containers}\t"
+    (pod,) = Running.parsed(f"{line}\nrubbish\npod\tshop\t{{").of("shop")
+    assert pod.is_unwell
+    assert [(each.waiting, each.last_end, each.restarts) for each in pod.containers] == [
+        ("CrashLoopBackOff", "Error", 3)
+    ]
 
 
 def test_the_policy_repairs_then_restarts_and_goes_on_looking_until_the_end():
@@ -317,8 +327,10 @@ def test_the_policy_repairs_then_restarts_and_goes_on_looking_until_the_end():
         ("Deployment", "ledger"): deployment("ledger", 5432),
         ("NetworkPolicy", "shut"): closed,
     }
-    listing = "\n".join(f"{kind}\t{name}\t{json.dumps(spec)}\t" for (kind, name), spec in evidence.items())
-    listing += '\nConfigMap\tsettings\t\t{"LEDGER_HOST":"ledgr","LEDGER_PORT":"5433"}\n'
+    listing = "\n".join(
+        f"{kind}\t{name}\t{json.dumps(spec)}\tnull\t" for (kind, name), spec in evidence.items()
+    )
+    listing += '\nConfigMap\tsettings\tnull\t{"LEDGER_HOST":"ledgr","LEDGER_PORT":"5433"}\t\n'
     summary = ClusterSummary(
         pods="shop-1 1/1 Running", services="", deployments="shop 1/1; ledger 1/1", endpoints=""
     )

@@ -11,17 +11,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 READ_NAMESPACES = "kubectl get pods --all-namespaces --no-headers"
-_KINDS = "services,deployments,statefulsets,networkpolicies,configmaps,ingresses"
 WIRING = "services,ingresses,networkpolicies,configmaps"
 """What leads requests to workloads, and their configuration."""
 WORKLOADS = "deployments,statefulsets"
-_WORKING = f"{WORKLOADS},horizontalpodautoscalers,persistentvolumeclaims"
-_OBJECT_LINE = r'{range .items[*]}{.kind}{"\t"}{.metadata.name}{"\t"}{.spec}{"\t"}{.data}{"\n"}{end}'
-_POD_LINE = (
-    r'{range .items[*]}{.metadata.name}{"\t"}{.metadata.labels}{"\t"}{.status.phase}{"\t"}'
-    r'{.status.containerStatuses[*].state.waiting.reason}{"\t"}{.status.containerStatuses[*].lastState.terminated.reason}{"\t"}'
-    r'{.status.containerStatuses[*].ready}{"\n"}{end}'
-)
+WORKING = f"{WORKLOADS},horizontalpodautoscalers,persistentvolumeclaims"
+"""What runs, what scales it and what it keeps."""
 _TRIMMED = (
     r".items[]|[.kind,.metadata.name,(.spec|del(.template.spec.containers[]?|"
     r".securityContext,.terminationMessagePath,.terminationMessagePolicy,.imagePullPolicy)|tojson),"
@@ -43,24 +37,14 @@ _WORD = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9]
 Json = dict[str, Any]
 
 
-def read_objects(namespace: str, kinds: str = _KINDS) -> str:
+def read_objects(namespace: str, kinds: str) -> str:
     """Return the command that prints the objects of a namespace, one a line."""
-    return f"kubectl -n {namespace} get {kinds} -o jsonpath='{_OBJECT_LINE}'"
-
-
-def read_workloads(namespace: str) -> str:
-    """Return the command that prints what runs in a namespace, what scales it and what it keeps, one a line."""
-    return f"kubectl -n {namespace} get {_WORKING} -o json | jq -r '{_TRIMMED}'"
+    return f"kubectl -n {namespace} get {kinds} -o json | jq -r '{_TRIMMED}'"
 
 
 def read_statuses(namespace: str) -> str:
-    """Return the command that prints the state of the same objects, one a line."""
-    return f"kubectl -n {namespace} get {_WORKING} -o json | jq -r '{_STATUS}'"
-
-
-def read_pods(namespace: str) -> str:
-    """Return the command that prints the pods of a namespace, one a line."""
-    return f"kubectl -n {namespace} get pods -o jsonpath='{_POD_LINE}'"
+    """Return the command that prints the state of what is `WORKING`, one a line."""
+    return f"kubectl -n {namespace} get {WORKING} -o json | jq -r '{_STATUS}'"
 
 
 def namespace_of(output: str, pod_names: list[str]) -> str:
@@ -103,23 +87,6 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class PodLine:
-    """One pod, as far as the rules care."""
-
-    name: str
-    labels: dict[str, str]
-    phase: str
-    waiting: str
-    last_end: str
-    is_ready: bool
-
-    @property
-    def is_unwell(self) -> bool:
-        """Whether it should run and does not."""
-        return self.phase != "Succeeded" and not self.is_ready
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """The objects of one namespace by name."""
 
@@ -147,10 +114,13 @@ class Evidence:
         for line in output.splitlines():
             columns = line.split("\t")
             if columns[0] == "status" and len(columns) == 4:
-                evidence.statuses[columns[1], columns[2]] = _object(columns[3])
-            elif len(columns) in (4, 5) and (_object(columns[2]) or _object(columns[3])):
-                evidence._add(columns[0], columns[1], _object(columns[2]), _object(columns[3]))
-                evidence.births[columns[0], columns[1]] = columns[4] if len(columns) == 5 else ""
+                evidence.statuses[columns[1], columns[2]] = json_object(columns[3])
+            elif len(columns) == 5:
+                kind, name, *texts, made = columns
+                spec, content = map(json_object, texts)
+                if spec or content:
+                    evidence._add(kind, name, spec, content)
+                    evidence.births[kind, name] = made
         return evidence
 
     def _add(self, kind: str, name: str, spec: Json, content: Json) -> None:
@@ -260,29 +230,12 @@ class Evidence:
                 yield ((entry.get("valueFrom") or {}).get("configMapKeyRef") or {}).get("name", "")
 
 
-def pods(output: str) -> list[PodLine]:
-    """Return what the output of `read_pods` says."""
-    lines = [line.split("\t") for line in output.splitlines()]
-    return [
-        PodLine(
-            columns[0],
-            _object(columns[1]),
-            columns[2],
-            columns[3],
-            columns[4],
-            set(columns[5].split()) == {"true"},
-        )
-        for columns in lines
-        if len(columns) == 6
-    ]
-
-
 def edges(output: str) -> tuple[Edge, ...]:
     """Return what the outputs of `READ_SPACES` and `READ_EDGE` say."""
     lines = [line.split("\t") for line in output.splitlines()]
-    spaces = {line[1]: _object(line[2]) for line in lines if len(line) == 3 and line[0] == "namespace"}
+    spaces = {line[1]: json_object(line[2]) for line in lines if len(line) == 3 and line[0] == "namespace"}
     found = [line for line in lines if len(line) == 3 and line[0] == "edge"]
-    return tuple(Edge(line[1], _object(line[2]), spaces.get(line[1], {})) for line in found)
+    return tuple(Edge(line[1], json_object(line[2]), spaces.get(line[1], {})) for line in found)
 
 
 def matches(selector: dict[str, str], labels: dict[str, str]) -> bool:
@@ -334,9 +287,15 @@ def _port_beside(key: str, value: str, settings: dict[str, str]) -> int | None:
     return None
 
 
-def _object(text: str) -> Json:
+def json_value(text: str) -> Any:
+    """Return what a text in JSON says; None if it is none."""
     try:
-        value = json.loads(text) if text else {}
+        return json.loads(text)
     except ValueError:
-        return {}
+        return None
+
+
+def json_object(text: str) -> Json:
+    """Return the object that a text in JSON says; an empty one if it says something else."""
+    value = json_value(text)
     return value if isinstance(value, dict) else {}

@@ -30,19 +30,21 @@ class PlannedPolicy(ABC):
     """One episode's worth of a plan, then the submission."""
 
     name: str
+    last: str | None = SUBMIT
+    """What ends the episode; None where the environment ends it by itself."""
 
     def __init__(self) -> None:
         self._plan: Iterator[str] | None = None
         self._seen = KubeObservation()
 
     def act(self, observation: KubeObservation) -> str | None:
-        """Return the next command; the last one submits."""
+        """Return the next command; when the plan or the budget is at its end, the last one."""
         self._seen = observation
         if self._plan is None:
             self._plan = self._moves(observation)
-        if observation.steps_max and observation.step_count >= observation.steps_max - 1:
-            return SUBMIT
-        return next(self._plan, SUBMIT)
+        if self.last and observation.steps_max and observation.step_count >= observation.steps_max - 1:
+            return self.last
+        return next(self._plan, self.last)
 
     @abstractmethod
     def _moves(self, first: KubeObservation) -> Iterator[str]:
@@ -66,7 +68,7 @@ class PlannedPolicy(ABC):
     def _objects(self, namespace: str) -> Reading:
         """Read the objects of a namespace, as `Evidence` takes them."""
         wiring = yield from self._read(_evidence.read_objects(namespace, _evidence.WIRING))
-        workloads = yield from self._read(_evidence.read_workloads(namespace))
+        workloads = yield from self._read(_evidence.read_objects(namespace, _evidence.WORKING))
         return wiring + workloads
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kubedrill.policies._evidence import Json
+from kubedrill.policies._evidence import Json, json_object, json_value
 
 _POD = (
     r'.items[]|["pod",.metadata.name,(.metadata|{labels,owner:.ownerReferences[0].name}|tojson),.status.phase,.metadata.creationTimestamp,'
@@ -17,6 +16,7 @@ _POD = (
     r'([.status.conditions[]?|select(.type=="PodScheduled" and .status=="False")|.message]|join(" "))]|join("\t")'
 )
 _NODE = r'.items[]|["node",.metadata.name,(.spec|{unschedulable,taints}|tojson)]|join("\t")'
+READ_NODES = f"kubectl get nodes -o json | jq -r '{_NODE}'"
 _REVISION = (
     r"[.items[]|{of:.metadata.ownerReferences[0].name,"
     r'number:((.metadata.annotations["deployment.kubernetes.io/revision"]//.revision)|tostring),'
@@ -27,9 +27,9 @@ _REVISION = (
 _HASHES = ("pod-template-hash", "controller-revision-hash")
 
 
-def read_pods_and_nodes(namespace: str) -> str:
-    """Return the command that prints the pods of a namespace and all nodes, one a line."""
-    return f"kubectl -n {namespace} get pods -o json | jq -r '{_POD}'; kubectl get nodes -o json | jq -r '{_NODE}'"
+def read_pods(namespace: str) -> str:
+    """Return the command that prints the pods of a namespace, one a line."""
+    return f"kubectl -n {namespace} get pods -o json | jq -r '{_POD}'"
 
 
 def read_revisions(namespace: str) -> str:
@@ -127,19 +127,19 @@ class Running:
 
     @classmethod
     def parsed(cls, output: str) -> Running:
-        """Return what the outputs of `read_pods_and_nodes` and `read_revisions` say; rubbish is left out."""
+        """Return what the outputs of `read_pods`, `READ_NODES` and `read_revisions` say; rubbish is left out."""
         running = cls()
         for line in output.splitlines():
             columns = line.split("\t")
             if columns[0] == "pod" and len(columns) == 7:
                 running.pods.append(_pod(columns))
             elif columns[0] == "node" and len(columns) == 3:
-                spec = _object(columns[2])
+                spec = json_object(columns[2])
                 running.nodes.append(
                     Node(columns[1], bool(spec.get("unschedulable")), tuple(spec.get("taints") or ()))
                 )
             elif line.startswith("{"):
-                entry = _object(line)
+                entry = json_object(line)
                 if entry.get("of") and str(entry.get("number")).isdecimal():
                     revision = Revision(int(entry["number"]), entry["made"], entry["template"])
                     running.revisions.setdefault(entry["of"], []).append(revision)
@@ -178,7 +178,7 @@ def _pod(columns: list[str]) -> Pod:
         )
         for entry in _list(columns[5])
     )
-    metadata = _object(columns[2])
+    metadata = json_object(columns[2])
     owner, labels = str(metadata.get("owner") or ""), metadata.get("labels") or {}
     # What stands between a Deployment and its pods is named after both.
     workload = owner.removesuffix(f"-{labels.get('pod-template-hash', '')}")
@@ -208,18 +208,6 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def _object(text: str) -> Json:
-    value = _value(text)
-    return value if isinstance(value, dict) else {}
-
-
 def _list(text: str) -> list[Json]:
-    value = _value(text)
+    value = json_value(text)
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None

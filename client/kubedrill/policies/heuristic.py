@@ -9,8 +9,10 @@ from collections.abc import Iterator
 
 from kubedrill.models import KubeObservation
 from kubedrill.policies import _evidence
-from kubedrill.policies._evidence import Evidence, PodLine
+from kubedrill.policies._evidence import WIRING, WORKLOADS, Evidence
+from kubedrill.policies._planning import PlannedPolicy
 from kubedrill.policies._repairs import repairs, restart, undo
+from kubedrill.policies._running import Pod, Running, read_pods
 
 _ROUNDS_MAX = 3
 _BROKEN = frozenset(
@@ -24,28 +26,17 @@ _BROKEN = frozenset(
 )
 
 
-class HeuristicPolicy:
+class HeuristicPolicy(PlannedPolicy):
     """One episode's worth of reading, comparing and repairing."""
 
     name = "heuristic"
 
+    last = None
+
     def __init__(self) -> None:
-        self._plan: Iterator[str] | None = None
-        self._seen: KubeObservation | None = None
+        super().__init__()
         self.reasons: list[str] = []
         """Why each repair was made, in order."""
-
-    def act(self, observation: KubeObservation) -> str | None:
-        """Return the next command, or None when the rules have nothing left to try."""
-        self._seen = observation
-        if self._plan is None:
-            self._plan = self._moves(observation)
-        return next(self._plan, None)
-
-    @property
-    def _output(self) -> str:
-        assert self._seen is not None
-        return self._seen.output if self._seen.exit_code == 0 else ""
 
     def _moves(self, first: KubeObservation) -> Iterator[str]:
         yield _evidence.READ_NAMESPACES
@@ -54,8 +45,8 @@ class HeuristicPolicy:
         made: set[str] = set()
         restarted: set[str] = set()
         for _ in range(_ROUNDS_MAX):
-            yield _evidence.read_objects(namespace)
-            evidence = Evidence.parsed(namespace, self._output)
+            objects = yield from self._read(_evidence.read_objects(namespace, f"{WIRING},{WORKLOADS}"))
+            evidence = Evidence.parsed(namespace, objects)
             stale: list[str] = []
             is_fresh = False
             for repair in repairs(evidence, first.incident_brief):
@@ -82,7 +73,6 @@ class HeuristicPolicy:
                 yield f"kubectl -n {evidence.namespace} rollout status {evidence.kinds[workload]} {workload} --timeout=60s"
 
     def _is_available(self, workload: str) -> bool:
-        assert self._seen is not None
         for line in _summary(self._seen, "deployments"):
             words = line.split()
             if len(words) == 2 and words[0] == workload:
@@ -92,12 +82,10 @@ class HeuristicPolicy:
 
     def _pods(self, evidence: Evidence, restarted: set[str]) -> Iterator[str]:
         """Nothing contradicts anything any more, and still it does not work: look at what runs."""
-        yield _evidence.read_pods(evidence.namespace)
-        pods = _evidence.pods(self._output)
+        running = Running.parsed((yield from self._read(read_pods(evidence.namespace))))
         for workload in sorted(evidence.workloads):
-            labels = evidence.workloads[workload].get("selector", {}).get("matchLabels") or {}
-            own = [pod for pod in pods if _evidence.matches(labels, pod.labels)]
-            if any(self._is_broken(workload, pod) for pod in own) and workload not in restarted:
+            is_broken = any(self._is_broken(workload, pod) for pod in running.of(workload))
+            if is_broken and workload not in restarted:
                 restarted.add(workload)
                 self.reasons.append(f"the pods of {workload} do not start since its last change")
                 yield undo(evidence, workload)
@@ -109,10 +97,11 @@ class HeuristicPolicy:
                     self.reasons.append(f"the pods of {workload} may be older than their configuration")
                     yield restart(evidence, workload)
 
-    def _is_broken(self, workload: str, pod: PodLine) -> bool:
+    def _is_broken(self, workload: str, pod: Pod) -> bool:
         # Between two attempts a container that cannot start is shown as running; how the last one ended tells it.
-        is_failing = "Error" in pod.last_end.split() and not self._is_available(workload)
-        return is_failing or bool(_BROKEN & set(pod.waiting.split()))
+        has_failed = any(container.last_end == "Error" for container in pod.containers)
+        is_waiting = any(container.waiting in _BROKEN for container in pod.containers)
+        return is_waiting or (has_failed and not self._is_available(workload))
 
 
 def _summary(observation: KubeObservation, field: str) -> list[str]:

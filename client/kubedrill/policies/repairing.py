@@ -15,7 +15,7 @@ from kubedrill.policies._planning import READ_PLACES, SUBMIT, Places, PlannedPol
 from kubedrill.policies._remedies import remedies, services_asked, undo
 from kubedrill.policies._repair import Repair
 from kubedrill.policies._repairs import repairs
-from kubedrill.policies._running import Running, read_pods_and_nodes, read_revisions
+from kubedrill.policies._running import READ_NODES, Running, read_pods, read_revisions
 from kubedrill.policies._wiring import needs
 
 ALL_IS_WELL = f"{SUBMIT} --mechanism=none"
@@ -72,7 +72,7 @@ class RepairPolicy(PlannedPolicy):
 
     def _all(self, namespace: str, places: Places) -> Generator[str, None, tuple[Evidence, Running]]:
         objects = yield from self._objects(namespace)
-        state = yield from self._read(f"({read_statuses(namespace)}; {read_pods_and_nodes(namespace)})")
+        state = yield from self._read(f"({read_statuses(namespace)}; {read_pods(namespace)}; {READ_NODES})")
         revisions = yield from self._read(read_revisions(namespace))
         return Evidence.parsed(namespace, objects + state, places.edges), Running.parsed(state + revisions)
 
