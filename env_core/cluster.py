@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import cast
 
 from env_core import controllers as controllers_package
 from env_core import kinds as kinds_package
@@ -15,11 +13,12 @@ from env_core.apiserver import virtual as virtual_resources
 from env_core.apiserver.boot import boot
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
-from env_core.apiserver.errors import StatusError
 from env_core.apiserver.kind import Kind
+from env_core.apiserver.people import HANDLER as PERSON
+from env_core.apiserver.people import People
 from env_core.apiserver.plugin import Admission, AdmissionChain
 from env_core.apiserver.registry import Kinds, Registry
-from env_core.apiserver.request import ADMIN, STRATEGIC_PATCH, ApiRequest, ApiResponse, ExecOptions, Identity
+from env_core.apiserver.request import ADMIN, ApiRequest, ApiResponse, ExecOptions, Identity
 from env_core.apiserver.server import ApiServer
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.controllers import Controller, Key
@@ -92,18 +91,6 @@ def _may_map_elsewhere(event: WatchEvent) -> bool:
         return True
     before, after = old["metadata"], new["metadata"]
     return any(before.get(key) is not after.get(key) for key in ("labels", "ownerReferences", "annotations"))
-
-
-class Act(NamedTuple):
-    """What a person does at the API, as plain data: a strategic patch, or a creation."""
-
-    who: Identity
-    verb: str
-    resource: str
-    namespace: str
-    name: str
-    body: str
-    """JSON."""
 
 
 class Cluster:
@@ -180,7 +167,7 @@ class Cluster:
         loop.bind("machine", self.machines.handle)
         self._live = Scripts(network=self.network, runtime=self.runtime, loop=loop, state=state)
         loop.bind("script", self._live.handle)
-        loop.bind("person", lambda key: self.do(cast("Act", key)))
+        loop.bind(PERSON, self.people.handle)
         store.subscriber = self._on_write
 
     # The World protocol
@@ -287,22 +274,10 @@ class Cluster:
             found = self._components[name] = Component(self.server, self.state, name, identity)
         return found
 
-    def plan(self, at_ms: int, act: Act) -> None:
-        """Let a person do something at a time to come."""
-        self.loop.wake(at_ms, "person", act)
-
-    def drop(self, act: Act) -> None:
-        """Forget what a person has not come to."""
-        self.loop.cancel("person", act)
-
-    def do(self, act: Act) -> None:
-        """Let a person do something now; what the API refuses is left undone."""
-        client, body = self.client(act.who), json.loads(act.body)
-        with suppress(StatusError):
-            if act.verb == "create":
-                client.create(act.resource, act.namespace, body)
-            else:
-                client.patch(act.resource, act.namespace, act.name, body, STRATEGIC_PATCH)
+    @property
+    def people(self) -> People:
+        """Whoever works in it beside the agent."""
+        return People(self.server)
 
     @property
     def machines(self) -> Machines:

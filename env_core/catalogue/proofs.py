@@ -13,7 +13,7 @@ from env_core.episode import Episode
 from env_core.modifiers import all_modifiers
 from env_core.suites import ResetOptions
 from env_core.suites.repair import SUITE, _bustle
-from env_core.suites.repair._case import Incident, again, prepared
+from env_core.suites.repair._case import Incident, again, prepared, unbroken
 from env_core.suites.repair.diagnosing import submission_of
 from env_core.suites.repair.levels import Variant
 from env_core.suites.repair.session import FLOOR, WORKAROUND, RepairIncident, begun
@@ -56,8 +56,7 @@ def _summary(episode: Episode) -> Object:
 def healthy(variant: Variant, seed: int) -> list[str]:
     """Before injection, the world counts as repaired."""
     incident = incident_of(variant, seed)
-    before = again(incident).before
-    twin = _bustle.healthy(before, incident.acts)
+    twin = unbroken(incident)
     own = _bustle.baseline(incident.baseline, twin, twin, incident.acts)
     return replace(incident, baseline=own).judge(twin, is_cleared=True).reasons()
 
@@ -177,11 +176,9 @@ def judging(variant: Variant, seed: int) -> list[str]:
     before = world.digest()
     incident.judge(world)
     problems = [] if world.digest() == before else ["judging changes the world"]
-    return (
-        problems
-        if again(incident).broken.digest() == before
-        else [*problems, "the same seed is another world"]
-    )
+    if again(incident).digest() != before:
+        problems.append("the same seed is another world")
+    return problems
 
 
 def silence(variant: Variant, seed: int) -> list[str]:

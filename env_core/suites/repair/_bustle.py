@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from env_core.apiserver.people import Act
 from env_core.apiserver.request import Identity
 from env_core.apiserver.store import ObjectRef
-from env_core.cluster import Act, Cluster
+from env_core.cluster import Cluster
 from env_core.faults import Case, Fault
 from env_core.scenarios._app import Base, Workload
 from env_core.scenarios.apps import base
@@ -83,7 +84,7 @@ class Planned(NamedTuple):
 def plan(cluster: Cluster, edits: Sequence[Planned]) -> None:
     """Let people make edits in the time that comes."""
     for edit in edits:
-        cluster.plan(cluster.now_ms + edit.after_ms, edit.act)
+        cluster.people.plan(cluster.now_ms + edit.after_ms, edit.act)
 
 
 def made(cluster: Cluster, begin_ms: int, edits: Sequence[Planned]) -> tuple[Act, ...]:
@@ -96,7 +97,7 @@ def made(cluster: Cluster, begin_ms: int, edits: Sequence[Planned]) -> tuple[Act
     found = []
     for edit in sorted(edits):
         act, at_ms = edit.act, begin_ms + edit.after_ms
-        cluster.drop(act)
+        cluster.people.drop(act)
         # A creation names nothing: it is sent to the collection.
         name = "" if act.verb == "create" else act.name
         if (at_ms, act.who.name, act.resource, act.namespace, name) in written:
@@ -108,7 +109,7 @@ def healthy(before: Cluster, acts: Sequence[Act]) -> Cluster:
     """Return the healthy world with edits made in it: what the broken world would be if nothing had broken."""
     twin = before.fork()
     for act in acts:
-        twin.do(act)
+        twin.people.do(act)
     return twin
 
 

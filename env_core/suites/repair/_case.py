@@ -9,7 +9,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from env_core.cluster import Act, Cluster
+from env_core.apiserver.people import Act
+from env_core.cluster import Cluster
 from env_core.faults import Case, Decoy, Params, Script
 from env_core.modifiers import Modifier, all_modifiers
 from env_core.scenarios._app import Base
@@ -195,10 +196,16 @@ class Happened(NamedTuple):
     acts: tuple[Act, ...]
 
 
-def _happened(variant: Variant, case: Case, laid: Sequence[Laid]) -> Happened:
-    before = case.base.cluster.fork(case.seed)
+def _healthy(case: Case, laid: Sequence[Laid]) -> Cluster:
+    """Return the world just before anything breaks."""
+    found = case.base.cluster.fork(case.seed)
     for each in laid:
-        each.modifier.before(case, each.params, before)
+        each.modifier.before(case, each.params, found)
+    return found
+
+
+def _happened(variant: Variant, case: Case, laid: Sequence[Laid]) -> Happened:
+    before = _healthy(case, laid)
     broken = before.fork()
     edits = _bustle.drawn(case, variant.fault, before)
     _bustle.plan(broken, edits)
@@ -208,9 +215,14 @@ def _happened(variant: Variant, case: Case, laid: Sequence[Laid]) -> Happened:
     return Happened(before, broken, _bustle.made(broken, before.now_ms, edits))
 
 
-def again(incident: Incident) -> Happened:
-    """Return what happened, made anew."""
-    return _happened(incident.variant, incident.case, incident.laid)
+def again(incident: Incident) -> Cluster:
+    """Return the broken world, made anew."""
+    return _happened(incident.variant, incident.case, incident.laid).broken
+
+
+def unbroken(incident: Incident) -> Cluster:
+    """Return what the broken world would be if nothing had broken, made anew."""
+    return _bustle.healthy(_healthy(incident.case, incident.laid), incident.acts)
 
 
 def _brief(streams: Streams, variant: Variant, case: Case, laid: Sequence[Laid]) -> str:
