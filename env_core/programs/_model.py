@@ -308,3 +308,5 @@ class Program:
     rereads_files: bool = False
     """Whether it opens mounted files when it needs them, so that it sees them refreshed; else it goes on with what it has loaded."""
     source: str
+    unrecorded: str = ""
+    """Which part no recording vouches for."""

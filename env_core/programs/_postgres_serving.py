@@ -9,10 +9,10 @@ from env_core.programs import _postgres_data, _postgres_hba, _postgres_results, 
 from env_core.programs._http import moment
 from env_core.programs._model import EMPTY, Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._postgres_hba import PASSWORDS, Rule
+from env_core.programs._postgres_settings import whole
 from env_core.programs._postgres_wire import ASKS, LOCAL, NO_PASSWORD, PING, Query
 
 PEER: Final = "pool "
-STOPPING: Final = "stopping"
 _DEFAULT_RULES: Final = (
     Rule(1, "local all all trust", "local", ("all",), ("all",), "", "trust"),
     Rule(3, "host all all all scram-sha-256", "host", ("all",), ("all",), "all", "scram-sha-256"),
@@ -179,8 +179,7 @@ def _crowd(server: Server, address: str, pool: int, upstream: Upstream) -> str:
         if not name.startswith(PEER) or (name != key and upstream.has_peer(name.removeprefix(PEER)))
     }  # fmt: skip
     open_now = sum(int(value) for name, value in kept.items() if name.startswith(PEER))
-    most = server.settings.get("max_connections", "")
-    if open_now + int(size) > (int(most) if most.isdigit() else 100):
+    if open_now + int(size) > whole(server.settings, "max_connections", 100):
         return "sorry, too many clients already"
     upstream.remember({**kept, key: size})
     return ""
