@@ -154,3 +154,18 @@ def test_the_catalogues_command_proves_tasks(capsys):
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("TASK")
     assert all(line.endswith(" ok") for line in said[1:])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("check", "trailing-newlin"),
+            "no fault family is called 'trailing-newlin'; near it: trailing-newline; ",
+        ),
+        (("show", "deploymnt"), "nothing is called 'deploymnt'; near it: deployment"),
+    ],
+)
+def test_the_catalogue_names_what_was_meant(words, told, capsys):
+    assert catalogue.main(words) == 1
+    assert told in capsys.readouterr().err

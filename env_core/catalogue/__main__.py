@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -54,6 +55,13 @@ def shown(name: str) -> str:
     return "\n".join(parts)
 
 
+def _unknown(what: str, name: str, known: Sequence[str], section: str) -> str:
+    near = get_close_matches(name, dict.fromkeys(known))
+    meant = f"; near it: {', '.join(near)}" if near else ""
+    command = f"python -m env_core.catalogue list {section}".rstrip()
+    return f"{what} is called {name!r}{meant}; `{command}` has the names\n"
+
+
 def _say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
@@ -74,7 +82,8 @@ def _checked(given: argparse.Namespace) -> int:
     if given.family:
         chosen = named(given.family)
         if not chosen:
-            sys.stderr.write(f"no fault family is called {given.family!r}\n")
+            known = [name for entry in named("") for name in (entry.family.id, entry.fault.id)]
+            sys.stderr.write(_unknown("no fault family", given.family, known, "faults"))
             return 1
         return check_faults(every_fault(chosen, given.seeds), given.seeds, jobs=given.jobs, say=_say)
     if given.all and not given.tasks:
@@ -119,7 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     text = listed(given.section) if given.command == "list" else shown(given.name)
     if not text:
-        sys.stderr.write(f"nothing is called {given.name!r}\n")
+        known = [entry.name for section in SECTIONS for entry in section.entries()]
+        sys.stderr.write(_unknown("nothing", given.name, known, ""))
         return 1
     sys.stdout.write(text + "\n")
     return 0

@@ -148,6 +148,7 @@ def _programs() -> list[Entry]:
             program.name,
             ", ".join(f"{image.repository}:{'|'.join(image.tags)}" for image in program.images) or "no image",
             program.source,
+            program.unrecorded,
         )
         for program in discover(programs, "PROGRAM", Program).values()
     ]

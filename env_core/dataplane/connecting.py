@@ -80,7 +80,9 @@ class Connector:
         self.work = loop.work
         """The meter of the cluster, for what runs in its containers."""
         self._policies = Policies(store)
-        self._services = Services(store, state.table("network/turns"), state.table("network/late"))
+        self._services = Services(
+            store, state.table("network/turns", is_quiet=True), state.table("network/late")
+        )
         self._routes = Routes(store)
         self._names = Names(store, state.table("network/outside"))
         self._rejected = state.table("network/rejected")
@@ -336,13 +338,18 @@ class Connector:
         for container in spec["containers"]:
             found = run(uid, container["name"])
             if found is not None and _is_open(found, port, now_ms, source_ip):
-                return Connection(address=address, port=port, run=found, pod=pod, source_ip=source_ip)
+                return self._opened(found, pod, address, port, source_ip)
         for key in ("initContainers", "ephemeralContainers"):
             for container in spec.get(key) or ():
                 found = run(uid, container["name"])
                 if found is not None and _is_open(found, port, now_ms, source_ip):
-                    return Connection(address=address, port=port, run=found, pod=pod, source_ip=source_ip)
+                    return self._opened(found, pod, address, port, source_ip)
         return Connection(failure=REFUSED, address=address, port=port, pod=pod)
+
+    def _opened(self, run: Run, pod: Object, address: str, port: int, source_ip: str) -> Connection:
+        if self._services.way is not None and run.exit_at_ms is not None:
+            self._services.way.ends(run.exit_at_ms)
+        return Connection(address=address, port=port, run=run, pod=pod, source_ip=source_ip)
 
 
 def source_of(pod: Object) -> Source | None:

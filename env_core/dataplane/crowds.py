@@ -58,6 +58,10 @@ class Crowds:
             self._backlogs[key] = _Row(run.container.started_ms, after)
         return took_ms
 
+    def has_met(self, run: Run) -> bool:
+        """Whether requests have waited for a container's CPU."""
+        return RunKey(run.container.pod_uid, run.container.name) in self._backlogs
+
     def forget(self, pod_uid: str, container: str) -> None:
         """Drop a container's backlog."""
         self._backlogs.pop(RunKey(pod_uid, container))

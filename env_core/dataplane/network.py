@@ -10,6 +10,7 @@ from env_core.dataplane._model import Connection, Source
 from env_core.dataplane.connecting import ARP_TIMEOUT_MS, CONNECT_TIMEOUT_MS
 from env_core.dataplane.crowds import Crowds
 from env_core.dataplane.ingress import Route, without_hops
+from env_core.dataplane.repeating import Effect, Repeats, Way
 from env_core.dataplane.resolving import Resolver
 from env_core.dataplane.services import SLICES, ServicePort
 from env_core.dataplane.serving import Usage, Usages, programs
@@ -45,14 +46,16 @@ _DEPTH_MAX: Final = 12
 class Network(Resolver):
     """Answers at once: latency is in the replies, and only tables change."""
 
-    __slots__ = ("_depth", "_usages", "crowds", "telemetry")
+    __slots__ = ("_depth", "_repeats", "_state", "_usages", "crowds", "telemetry")
 
     def __init__(
         self, *, store: Store, runtime: Runtime, loop: EventLoop, state: State, streams: Streams
     ) -> None:
         del streams  # connections take turns, so that they use no chance
         super().__init__(store=store, runtime=runtime, loop=loop, state=state)
-        self._usages = Usages(state.table("network/usage"))
+        self._usages = Usages(state.table("network/usage", is_quiet=True))
+        self._repeats = Repeats(state.table("network/turns", is_quiet=True), self._usages)
+        self._state = state
         self.crowds = Crowds(state, loop)
         self._depth = 0
         self.telemetry: Callable[[str, str], tuple[int, str, str]] = _unmonitored
@@ -136,6 +139,8 @@ class Network(Resolver):
 
     def exchange(self, connection: Connection, request: Request, at_ms: int) -> Reply:
         """Send a request over a connection (or tell why there is none)."""
+        if self._services.way is not None:
+            self._services.way.begun += 1
         failure = connection.failure
         if failure:
             if failure == TIMEOUT:
@@ -160,6 +165,34 @@ class Network(Resolver):
             return self._serve(connection, request, at_ms)
         finally:
             self._depth -= 1
+
+    def probe_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
+        """Send a kubelet's question as `request_pod` does; while nothing changes, a good answer stays (with its Date header)."""
+        stamp = (self._store.revision, self._state.writes)
+        question = (
+            pod_ip,
+            port,
+            request.path,
+            request.host,
+            request.protocol,
+            request.timeout_ms,
+            *request.headers.items(),
+        )
+        work = self._loop.work
+        known = self._repeats.again(stamp, question, self._loop.now_ms)
+        if known is not None:
+            work.done += known[1]
+            return known[0]
+        before, way = work.done, Way()
+        self._services.way = way
+        try:
+            reply = self.request_pod(pod_ip, port, request, source_ip)
+        finally:
+            self._services.way = None
+        if 200 <= reply.status < 300 and not reply.failure and self._services.is_settled:
+            now = (self._store.revision, self._state.writes)
+            self._repeats.remember(now, question, way, reply, work.done - before)
+        return reply
 
     def request_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
         """Send a request from a node to a pod of its own, as kubelets do: no policy stands in the way."""
@@ -232,6 +265,12 @@ class Network(Resolver):
         self._usages.add(run, at_ms, status, served.cpu_ms * users, memory_bytes, kept_bytes, times=users)
         if served.kept_bytes:
             self._fill(run)
+        way = self._services.way
+        if way is not None and not (
+            served.log or kept_bytes or (memory_bytes and run.launch.growth_bytes_per_s) or self.crowds.has_met(run)
+        ):  # fmt: skip
+            effect = Effect(run, at_ms - self._loop.now_ms, status, served.cpu_ms, memory_bytes)
+            way.note(effect, served.lasts_until_ms)
         if served.log:
             self._runtime.log(run, served.log)
         if served.ends is not None:

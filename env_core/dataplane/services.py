@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from env_core.apiserver.store import Store, WatchEvent
+from env_core.dataplane.repeating import Turn, Way
 from env_core.sim.table import Table
 from env_core.world import Object
 
@@ -63,12 +64,15 @@ class Services:
         "_slice_stamp",
         "_store",
         "_turns",
+        "way",
     )
 
     def __init__(self, store: Store, turns: Table[Any, Any], late: Table[Any, Any]) -> None:
         self._store = store
         self._turns = turns
         self._late = late
+        self.way: Way | None = None
+        """What the question of a probe notes on its way."""
         self._outdated_ms = _NEVER_MS
         self._service_stamp = -1
         self._slice_stamp = -1
@@ -197,6 +201,11 @@ class Services:
         chosen = ready or ending
         return tuple(sorted(dict.fromkeys(chosen), key=lambda backend: (backend.address, backend.port)))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the proxies know all endpoints that were asked for as they are."""
+        return self._outdated_ms == _NEVER_MS
+
     def choose(self, service: ServicePort, source_ip: str, now_ms: int) -> Backend | None:
         """Return the endpoint for a new connection, in turn (or the client's own, with affinity); None for none."""
         backends = self.backends(service.namespace, service.name, service.port_name, service.protocol, now_ms)
@@ -205,6 +214,8 @@ class Services:
         if len(backends) == 1:
             return backends[0]
         if service.has_affinity:
+            if self.way is not None:
+                self.way.ends(now_ms)
             sticky = (service.namespace, service.name, service.port, source_ip)
             kept = self._turns.get(sticky)
             if kept is not None and now_ms - kept[1] < service.affinity_ms:
@@ -213,6 +224,8 @@ class Services:
                         return backend
         key = (service.namespace, service.name, service.port)
         turn: int = self._turns.get(key) or 0
+        if self.way is not None:
+            self.way.turns.append(Turn(key, turn % len(backends), len(backends)))
         self._turns[key] = turn + 1
         backend = backends[turn % len(backends)]
         if service.has_affinity:

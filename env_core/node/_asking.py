@@ -182,7 +182,7 @@ def _http(host: Host, record: PodRecord, run: Run, container: Object, get: Objec
             protocol="https" if scheme == spoken == "https" else "http",
             timeout_ms=timeout_ms - took_ms,
         )
-        reply = host.network.request_pod(address, number, request, request.source_ip)
+        reply = host.network.probe_pod(address, number, request, request.source_ip)
         took_ms += reply.latency_ms
         if reply.failure or took_ms >= timeout_ms:
             return _http_failure(

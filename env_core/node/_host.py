@@ -31,6 +31,9 @@ class PodNetwork(Protocol):
     def request_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
         """Send a request straight to a pod's address."""
 
+    def probe_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
+        """Send a request that is repeated for as long as the pod lives."""
+
     def settled(self, pod: Object, program: Program, container: Container, launch: Launch) -> Launch:
         """Return what a program of a pod does at its start, by what its container reaches."""
 
@@ -78,7 +81,7 @@ class Host:
         self.jitter: Jitter = jitter if jitter is not None else self._drawn
         self.pods = state.table("kubelet/pods")
         self.nodes = state.table("kubelet/nodes")
-        self.probes = state.table("kubelet/probes")
+        self.probes = state.table("kubelet/probes", is_quiet=True)
         self.mounts = state.table("kubelet/mounts")
         self.service_env: dict[tuple[str, int], tuple[tuple[str, str], ...]] = {}
         self._components: dict[str, Component] = {}

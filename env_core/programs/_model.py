@@ -186,6 +186,10 @@ class Reply(NamedTuple):
         return not self.failure and (self.status == 0 or 200 <= self.status < 300)
 
 
+ALWAYS_MS: Final = 1 << 60
+"""A moment that never comes."""
+
+
 class Served(NamedTuple):
     """What serving one request did to the container."""
 
@@ -199,6 +203,8 @@ class Served(NamedTuple):
     """What the process keeps of that for good: a leak, request by request."""
     ends: int | None = None
     """The code with which the program dies of the request; None when it lives on."""
+    lasts_until_ms: int = 0
+    """Until when the same request brings the same if nothing in the world changes, what it asks of others apart; 0 for not."""
 
 
 class Upstream(Protocol):
@@ -308,3 +314,5 @@ class Program:
     rereads_files: bool = False
     """Whether it opens mounted files when it needs them, so that it sees them refreshed; else it goes on with what it has loaded."""
     source: str
+    unrecorded: str = ""
+    """Which part no recording vouches for."""

@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 
 from env_core.programs import _postgres_data, _postgres_hba, _postgres_results, _postgres_wire
 from env_core.programs._http import moment
-from env_core.programs._model import EMPTY, Container, Line, Reply, Request, Served, Upstream
+from env_core.programs._model import ALWAYS_MS, EMPTY, Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._postgres_hba import PASSWORDS, Rule
-from env_core.programs._postgres_wire import ASKS, LOCAL, NO_PASSWORD, PING, Query
+from env_core.programs._postgres_settings import whole
+from env_core.programs._postgres_wire import ALIVE, ASKS, LOCAL, NO_PASSWORD, PING, Query
 
 PEER: Final = "pool "
-STOPPING: Final = "stopping"
 _DEFAULT_RULES: Final = (
     Rule(1, "local all all trust", "local", ("all",), ("all",), "", "trust"),
     Rule(3, "host all all all scram-sha-256", "host", ("all",), ("all",), "all", "scram-sha-256"),
@@ -96,7 +96,8 @@ def _answered(server: Server, query: Query, kept: Mapping[str, str], upstream: U
             headers=_postgres_results.headers(found.names, found.rows, is_text=found.is_text),
             latency_ms=2 + found.took_ms,
         )
-        return Served(reply=reply, cpu_ms=1, memory_bytes=1 << 20)
+        until_ms = ALWAYS_MS if query.statement == ALIVE else 0
+        return Served(reply=reply, cpu_ms=1, memory_bytes=1 << 20, lasts_until_ms=until_ms)
     told = None if error or found is not None else _postgres_data.run(query.statement, kept)
     if found is not None:
         error = found.error
@@ -179,8 +180,7 @@ def _crowd(server: Server, address: str, pool: int, upstream: Upstream) -> str:
         if not name.startswith(PEER) or (name != key and upstream.has_peer(name.removeprefix(PEER)))
     }  # fmt: skip
     open_now = sum(int(value) for name, value in kept.items() if name.startswith(PEER))
-    most = server.settings.get("max_connections", "")
-    if open_now + int(size) > (int(most) if most.isdigit() else 100):
+    if open_now + int(size) > whole(server.settings, "max_connections", 100):
         return "sorry, too many clients already"
     upstream.remember({**kept, key: size})
     return ""

@@ -1,19 +1,20 @@
-"""How a Postgres server starts: its command line, its data directory, its configuration, its addresses.
+"""Why a Postgres server does not start, and what one that starts says: its data directory, its settings, its addresses.
 
-Source: postgres 15 src/backend/postmaster/postmaster.c, src/backend/utils/misc/guc.c; tests/golden/programs/postgres (postgres.conf.*,
+Source: postgres 15 src/backend/main/main.c, src/backend/postmaster/postmaster.c; tests/golden/programs/postgres (postgres.conf.*,
 postgres.hba.*, postgres.perm, postgres.owner, postgres.version, postgres.readonly, postgres.inuse, postgres.nofile, postgres.wal.lost).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Final, NamedTuple
 
-from env_core.programs import _postgres_config, _postgres_hba
-from env_core.programs._machine import PLAIN, Machine
+from env_core.programs import _postgres_hba
+from env_core.programs._machine import PLAIN, Machine, is_full
 from env_core.programs._model import Container, Upstream
-from env_core.programs._postgres_config import Read, Told, size_bytes
+from env_core.programs._postgres_config import Told, size_bytes
+from env_core.programs._postgres_filling import NO_SPACE, has_entry_point
+from env_core.programs._postgres_settings import config_path, configuration, given, whole
 
 PORT: Final = 5432
 _CONTROL_VERSION: Final = 1300
@@ -28,16 +29,6 @@ _UP_TO_NOW: Final = "LOG:  database system is shut down"
 _NO_SUCH: Final = "No such file or directory"
 
 
-class Build(NamedTuple):
-    """What differs between builds."""
-
-    banner: str
-    """What follows the version on the first line."""
-    version: str
-    is_bare: bool = False
-    """Whether the server is run without an image's entry point."""
-
-
 class Began(NamedTuple):
     """What a start says."""
 
@@ -47,50 +38,37 @@ class Began(NamedTuple):
     code: int | None = None
 
 
-def configuration(container: Container, directory: str, argv: tuple[str, ...]) -> Read:
-    """Return what a server's configuration file and its arguments say."""
-    path = f"{directory}/postgresql.conf"
-    given: dict[str, str] = {}
-    for word, setting in pairwise(argv):
-        name, equals, value = setting.partition("=")
-        if word == "-c" and equals:
-            given[name.strip().lower()] = value
-    path = given.get("config_file", path)
-    text = container.files.get(path)
-    found = Read({}) if text is None else _postgres_config.read(path, text, tuple(container.files))
-    return Read({**found.settings, **given}, found.problems)
-
-
-def config_path(container: Container, directory: str, argv: tuple[str, ...]) -> str:
-    """Return the path of the configuration file."""
-    return configuration(container, directory, argv).settings.get(
-        "config_file", f"{directory}/postgresql.conf"
-    )
+_ROOT: Final = (
+    '"root" execution of the PostgreSQL server is not permitted.',
+    "The server must be started under an unprivileged user ID to prevent",
+    "possible system security compromise.  See the documentation for",
+    "more information on how to properly start the server.",
+)
+"""Not recorded. Source: src/backend/main/main.c (check_root)."""
 
 
 def refusal(
-    container: Container,
-    argv: tuple[str, ...],
-    directory: str,
-    kept: Mapping[str, str],
-    build: Build,
-    machine: Machine = PLAIN,
-) -> Began | None:
+    container: Container, argv: tuple[str, ...], directory: str, kept: Mapping[str, str], version: str, machine: Machine = PLAIN
+) -> Began | None:  # fmt: skip
     """Return why a server does not begin to listen, None when it does."""
-    early = _without_data(container, directory, kept, build, machine)
+    if not container.user and not has_entry_point(container):
+        # An entry point gives up being root before it starts the server.
+        return Began(plain=_ROOT, code=1)
+    problem = given(argv).problem
+    if problem:
+        return Began(tuple(Told(text, True) for text in problem), code=1)
+    early = _without_data(directory, kept, machine)
     if early is not None:
         return early
     read = configuration(container, directory, argv)
     if read.problems:
         is_early = read.problems[0].is_early
-        last = f'FATAL:  configuration file "{config_path(container, directory, argv)}" contains errors'
+        last = f'FATAL:  configuration file "{config_path(directory, argv)}" contains errors'
         return Began((*read.problems, Told(last, is_early)), code=1)
-    return _with_settings(container, directory, kept, read.settings, build, machine)
+    return _with_settings(container, directory, kept, read.settings, version, machine)
 
 
-def _without_data(
-    container: Container, directory: str, kept: Mapping[str, str], build: Build, machine: Machine
-) -> Began | None:
+def _without_data(directory: str, kept: Mapping[str, str], machine: Machine) -> Began | None:
     """Return why a server cannot read its data directory."""
     config = f"{directory}/postgresql.conf"
     if directory in machine.missing:
@@ -98,32 +76,19 @@ def _without_data(
             f'postgres: could not access directory "{directory}": {_NO_SUCH}',
             "Run initdb or pg_basebackup to initialize a PostgreSQL data directory.",
         ), code=2)  # fmt: skip
-    if directory in machine.forbidden:
+    if directory in machine.forbidden or not kept:
+        why = "Permission denied" if directory in machine.forbidden else _NO_SUCH
         return Began(
-            plain=(
-                f'postgres: could not access the server configuration file "{config}": Permission denied',
-            ),
-            code=2,
+            plain=(f'postgres: could not access the server configuration file "{config}": {why}',), code=2
         )
-    if build.is_bare and not kept:
-        return Began(
-            plain=(f'postgres: could not access the server configuration file "{config}": {_NO_SUCH}',),
-            code=2,
-        )
-    del container
     return None
 
 
 def _with_settings(
-    container: Container,
-    directory: str,
-    kept: Mapping[str, str],
-    settings: Mapping[str, str],
-    build: Build,
-    machine: Machine,
-) -> Began | None:
-    most = int(settings.get("max_connections", "100"))
-    reserved = int(settings.get("superuser_reserved_connections", "3"))
+    container: Container, directory: str, kept: Mapping[str, str], settings: Mapping[str, str], version: str, machine: Machine
+) -> Began | None:  # fmt: skip
+    most = whole(settings, "max_connections", 100)
+    reserved = whole(settings, "superuser_reserved_connections", 3)
     if reserved >= most:
         text = f"postgres: superuser_reserved_connections ({reserved}) must be less than max_connections ({most})"
         return Began(plain=(text,), code=1)
@@ -135,16 +100,18 @@ def _with_settings(
         )
     if settings.get("wal_level") == "minimal" and settings.get("max_wal_senders", "10") != "0":
         return _fatal('FATAL:  WAL streaming (max_wal_senders > 0) requires wal_level "replica" or "logical"')
-    major = build.version.partition(".")[0]
+    major = version.partition(".")[0]
     if kept and kept.get("PG_VERSION", major) != major:
         return _fatal(
             "FATAL:  database files are incompatible with server",
             f"DETAIL:  The data directory was initialized by PostgreSQL version {kept['PG_VERSION']}, "
-            f"which is not compatible with this version {build.version}.",
+            f"which is not compatible with this version {version}.",
         )
     is_mounted = any(directory == path or directory.startswith(f"{path}/") for path in container.mounts)
-    if container.is_root_read_only and not is_mounted and build.is_bare:
+    if container.is_root_read_only and not is_mounted and not has_entry_point(container):
         return _fatal('FATAL:  could not create lock file "postmaster.pid": Read-only file system')
+    if is_full(machine, directory):
+        return _fatal(f'FATAL:  could not write lock file "postmaster.pid": {NO_SPACE}')
     return _late(kept, settings, machine)
 
 
@@ -190,11 +157,10 @@ def _fatal(*texts: str) -> Began:
 
 
 def listening(
-    container: Container, directory: str, kept: Mapping[str, str], settings: Mapping[str, str], machine: Machine,
-    upstream: Upstream | None,
-) -> Began:  # fmt: skip
+    container: Container, directory: str, settings: Mapping[str, str], machine: Machine, upstream: Upstream
+) -> Began:
     """Return what a server says of its addresses and its rules, and whether that ends it."""
-    port = int(settings.get("port", str(PORT)))
+    port = whole(settings, "port", PORT)
     told: list[str] = []
     failed: list[str] = []
     wanted = settings.get("listen_addresses", "*")
@@ -210,12 +176,7 @@ def listening(
             told += [
                 f'LOG:  listening on IPv4 address "0.0.0.0", port {port}', f'LOG:  listening on IPv6 address "::", port {port}',
             ]  # fmt: skip
-        elif (
-            not host.replace(".", "").isdigit()
-            and host != "localhost"
-            and upstream is not None
-            and upstream.resolve(host).failure
-        ):
+        elif not host.replace(".", "").isdigit() and host != "localhost" and upstream.resolve(host).failure:
             failed += [
                 f'LOG:  could not translate host name "{host}", service "{port}" to address: Name or service not known',
                 f'WARNING:  could not create listen socket for "{host}"',
@@ -235,7 +196,6 @@ def listening(
     if problems:
         told += ["FATAL:  could not load pg_hba.conf", _UP_TO_NOW]
         return Began(tuple(map(Told, (*failed, *told))), code=1)
-    del kept
     return Began(tuple(map(Told, (*failed, *told))))
 
 

@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 
 PROTOCOL: Final = "postgres"
 PING: Final = "ping"
+ALIVE: Final = "SELECT 1"
+"""The statement with which clients ask whether a server answers."""
 """The path of a request that only asks whether the server takes connections."""
 LOCAL: Final = ":local"
 """Pseudo header of a request over the Unix socket: the name of the user who sends it."""

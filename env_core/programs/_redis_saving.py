@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from env_core.programs._machine import Machine, is_full
-from env_core.programs._model import Container
+from env_core.programs._model import ALWAYS_MS, Container
 
 _RETRY_S: Final = 5
 """How long it waits after a snapshot that failed."""
@@ -134,6 +134,11 @@ def is_due(memory: Mapping[str, str], now_ms: int) -> bool:
     """Whether a snapshot is due."""
     due = memory.get(_DUE)
     return due is not None and int(due) <= now_ms
+
+
+def due_ms(memory: Mapping[str, str]) -> int:
+    """Return when a snapshot will be due."""
+    return int(memory.get(_DUE, ALWAYS_MS))
 
 
 def background(memory: Memory, disk: Disk, at_ms: int) -> Said:

@@ -63,7 +63,8 @@ def serve(server: Server, container: Container, request: Request, upstream: Upst
     session.is_refused = is_guarded and not request.source_ip.startswith("127.")
     if _redis_saving.is_due(memory, now_ms):
         _save(session, upstream)
-    if server.follows or "config replicaof" in memory:
+    follows = server.follows or "config replicaof" in memory
+    if follows:
         _follow(session, server, upstream)
     body = _answers(session, server, request.body, upstream)
     if session.changes and not session.is_loading:
@@ -84,7 +85,13 @@ def serve(server: Server, container: Container, request: Request, upstream: Upst
     if session.ends is not None:
         return Served(reply=Reply(failure=EMPTY, latency_ms=1), log=log, ends=session.ends)
     extra = session.used_bytes() - DATA_BASE if session.is_changed else 0
-    return Served(reply=Reply(body=body, latency_ms=1), log=log, memory_bytes=extra)
+    is_idle = not (session.is_changed or session.is_loading or follows)
+    until_ms = _redis_saving.due_ms(memory) if is_idle and _only_asks_whether_it_lives(request.body) else 0
+    return Served(reply=Reply(body=body, latency_ms=1), log=log, memory_bytes=extra, lasts_until_ms=until_ms)
+
+
+def _only_asks_whether_it_lives(text: str) -> bool:
+    return all(words and words[0].upper() in ("AUTH", "PING") for words in commands(text))
 
 
 def _answers(session: Session, server: Server, text: str, upstream: Upstream) -> str:

@@ -350,4 +350,5 @@ PROGRAM = Program(
     starts=starts,
     signalled=_signalled,
     source="tests/golden/programs/app-go",
+    unrecorded="the panics of closed channels",
 )

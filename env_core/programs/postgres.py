@@ -6,16 +6,15 @@ What it does not do: read user and database from an initialised directory; the e
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
-from env_core.programs import _postgres_data, _postgres_starting, _postgres_stopping
+from env_core.programs import _postgres_stopping
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._images import canonical, image_or_first
+from env_core.programs._machine import PLAIN, Machine
 from env_core.programs._memo import per_container
 from env_core.programs._model import (
     Container,
@@ -31,13 +30,23 @@ from env_core.programs._model import (
     Signalled,
     Upstream,
 )
+from env_core.programs._postgres_config import Told, size_bytes
+from env_core.programs._postgres_filling import (
+    ENTRYPOINT,
+    NO_SPACE,
+    Entered,
+    entered,
+    has_entry_point,
+    initialised,
+    is_full,
+)
 from env_core.programs._postgres_serving import Server, rules_of, serve, stamp
-from env_core.programs._postgres_starting import Build
+from env_core.programs._postgres_settings import config_path, configuration, given, whole
+from env_core.programs._postgres_starting import LOST_WAL, PORT, Began, listening, refusal
 
 _RELEASES: Final = {
     "18": "18.1", "17": "17.7", "16": "16.11", "16.10": "16.10", "15": "15.15", "14": "14.20", "13": "13.23", "latest": "18.1",
 }  # fmt: skip
-_ENTRYPOINT: Final = "docker-entrypoint.sh"
 _BINARIES: Final = (
     "postgres",
     "psql",
@@ -47,29 +56,15 @@ _BINARIES: Final = (
     "pg_ctl",
     "initdb",
     "gosu",
-    _ENTRYPOINT,
+    ENTRYPOINT,
 )
-_PORT: Final = 5432
 _DATA: Final = "/var/lib/postgresql/data"
-_INITIALISED: Final = "PostgreSQL Database directory appears to contain a database; Skipping initialization"
-_INIT: Final = (
-    'The files belonging to this database system will be owned by user "postgres".',
-    "This user must also own the server process.",
-)
-"""Source: tests/golden/programs/postgres (initdb); docker-library/postgres docker-entrypoint.sh."""
 _BASE_BYTES: Final = 41 << 20
 """What a new cluster takes."""
 _WAL_BYTES_PER_S: Final = 12 << 20
 """How fast the write-ahead log grows under the applications' load: our choice."""
 _WAL_MIN_BYTES: Final = 1 << 30
 """The default of max_wal_size. Source: https://www.postgresql.org/docs/16/runtime-config-wal.html."""
-_SIZE: Final = re.compile(r"'?(\d+)\s*(kB|MB|GB|TB)?'?")
-_UNITS: Final = {"kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-_NO_SPACE: Final = "No space left on device"
-_COUNT: Final = "max_connections"
-_WAL: Final = "wal_level"
-_WAL_LEVELS: Final = ("minimal", "replica", "logical")
-_NUMBER: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
 _CHECK_MS: Final = 30
 
 
@@ -81,11 +76,11 @@ def _tags(*suffixes: str) -> tuple[str, ...]:
 
 IMAGES: Final = (
     Image(
-        repository="postgres", tags=("alpine", *_tags("-alpine")), size_bytes=112_310_402, entrypoint=(_ENTRYPOINT,),
+        repository="postgres", tags=("alpine", *_tags("-alpine")), size_bytes=112_310_402, entrypoint=(ENTRYPOINT,),
         command=("postgres",), env={"PGDATA": _DATA}, binaries=_BINARIES, base="alpine",
     ),
     Image(
-        repository="postgres", tags=("latest", *_tags("", "-bookworm")), size_bytes=157_900_118, entrypoint=(_ENTRYPOINT,),
+        repository="postgres", tags=("latest", *_tags("", "-bookworm")), size_bytes=157_900_118, entrypoint=(ENTRYPOINT,),
         command=("postgres",), env={"PGDATA": _DATA}, binaries=_BINARIES, base="debian",
     ),
 )  # fmt: skip
@@ -97,78 +92,121 @@ def version_of(reference: str) -> str:
     return _RELEASES.get(tag, tag if "." in tag else "18.1")
 
 
-def _wal_bytes(argv: tuple[str, ...]) -> int:
-    """Return how much of its write-ahead log a server keeps: what checkpoints leave, or more where it is told so."""
-    for word, value in pairwise(argv):
-        found = _SIZE.fullmatch(value.partition("=")[2].strip())
-        if word == "-c" and value.partition("=")[0].strip() == "wal_keep_size" and found is not None:
-            return max(int(found[1]) * _UNITS[found[2] or "MB"], _WAL_MIN_BYTES)
-    return _WAL_MIN_BYTES
+class Build(NamedTuple):
+    """What differs between builds."""
+
+    banner: str
+    """What follows the version on the first line."""
+    version: str
 
 
-_NO_PASSWORD: Final = (
-    "Error: Database is uninitialized and superuser password is not specified.",
-    "       You must specify POSTGRES_PASSWORD to a non-empty value for the",
-    '       superuser. For example, "-e POSTGRES_PASSWORD=password" on "docker run".',
-    "",
-    '       You may also use "POSTGRES_HOST_AUTH_METHOD=trust" to allow all',
-    "       connections without a password. This is *not* recommended.",
-    "",
-    '       See PostgreSQL documentation about "trust":',
-    "       https://www.postgresql.org/docs/current/auth-trust.html",
-)
-
-
-def _argument_problem(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what the server says of a `-c` that it cannot use, before it knows its time zone; () if it can use all.
-
-    Not recorded for arguments: the recorded texts are of its configuration file, where the last line is another
-    (src/backend/utils/misc/guc.c reports at LOG for a file, at FATAL for an argument).
-    """
-    for word, setting in pairwise(argv):
-        name, _, value = setting.partition("=")
-        if word != "-c" or name not in (_COUNT, _WAL):
-            continue
-        if name == _COUNT and not _NUMBER.fullmatch(value):
-            return (f'FATAL:  invalid value for parameter "{name}": "{value}"',)
-        if name == _WAL and value.lower() not in _WAL_LEVELS:
-            hint = f"HINT:  Available values: {', '.join(_WAL_LEVELS)}."
-            return (f'FATAL:  invalid value for parameter "{name}": "{value}"', hint)
-    return ()
-
-
-def _server(container: Container, argv: tuple[str, ...]) -> Launch | None:
-    if argv[0].rpartition("/")[2] != "postgres":
-        return None
-    env = container.env
-    if not env.get("POSTGRES_PASSWORD") and env.get("POSTGRES_HOST_AUTH_METHOD") != "trust":
-        log = tuple(Line(30, text, "stderr") for text in _NO_PASSWORD)
-        return Launch(log=log, exit=Exit(after_ms=40, code=1), memory_bytes=4 << 20)
-    start_ms = stretched_ms(180, container.cpu_limit_millis) + 320
-    shown = stamp(container.started_ms + start_ms)
-    problem = _argument_problem(argv)
-    if problem:
-        early = f"{stamp(container.started_ms + _CHECK_MS)[:-3]}GMT [1]"
-        log = tuple(Line(_CHECK_MS, f"{early} {text}", "stderr") for text in problem)
-        return Launch(log=log, exit=Exit(after_ms=_CHECK_MS + 10, code=1), memory_bytes=6 << 20)
+def _official(container: Container) -> Build:
     libc = "x86_64-pc-linux-musl" if "alpine" in container.image else "x86_64-pc-linux-gnu"
-    texts = (
-        f"starting PostgreSQL {version_of(container.image)} on {libc}, 64-bit",
-        f'listening on IPv4 address "0.0.0.0", port {_PORT}',
-        f'listening on IPv6 address "::", port {_PORT}',
-        f'listening on Unix socket "/var/run/postgresql/.s.PGSQL.{_PORT}"',
-        f"database system was shut down at {stamp(container.started_ms)[:-8]} UTC",
-        "database system is ready to accept connections",
-    )
+    return Build(f"on {libc}, 64-bit", version_of(container.image))
+
+
+def data_directory(container: Container, argv: tuple[str, ...]) -> str:
+    """Return where a server keeps its data."""
+    return given(argv).settings.get("data_directory") or container.env.get("PGDATA") or _DATA
+
+
+def started(container: Container, argv: tuple[str, ...], build: Build | None = None) -> Launch | None:
+    """Return the start of a server, or of initdb, before it looks at its data; None when an argv starts neither."""
+    name = argv[0].rpartition("/")[2]
+    if name == "initdb":
+        return Launch(exit=Exit(after_ms=_CHECK_MS, code=0))
+    if name != "postgres":
+        return None
+    if argv[1:2] in (("--version",), ("-V",)):
+        line = Line(_CHECK_MS, f"postgres (PostgreSQL) {(build or _official(container)).version}")
+        return Launch(log=(line,), exit=Exit(after_ms=_CHECK_MS, code=0))
+    directory = data_directory(container, argv)
+    kept_wal = configuration(container, directory, argv).settings.get("wal_keep_size", "")
+    wal_bytes = max(size_bytes(kept_wal, 1 << 20), _WAL_MIN_BYTES)
     return Launch(
-        listeners=(Listener(port=_PORT, protocol="postgres", after_ms=start_ms),),
-        log=tuple(Line(start_ms, f"{shown} [1] LOG:  {text}", "stderr") for text in texts),
+        listeners=(Listener(port=PORT, protocol="postgres", after_ms=_start_ms(container)),),
         memory_bytes=26 << 20,
-        fills=Fill(data_directory(container), _WAL_BYTES_PER_S, _BASE_BYTES + _wal_bytes(argv)),
+        fills=Fill(directory, _WAL_BYTES_PER_S, _BASE_BYTES + wal_bytes),
         cpu_millis=5,
         stop_ms=260,
         stop_code=0,
     )
+
+
+def _start_ms(container: Container) -> int:
+    return stretched_ms(180, container.cpu_limit_millis) + 320
+
+
+def begun(
+    container: Container, launch: Launch, upstream: Upstream, build: Build | None = None, machine: Machine = PLAIN
+) -> Launch:  # fmt: skip
+    """Return a start by what the data directory holds and the surroundings allow."""
+    argv = final_argv(container, "postgres")
+    directory = data_directory(container, argv)
+    if argv[0].rpartition("/")[2] == "initdb":
+        return initialised(container, argv, directory, upstream)
+    if not launch.listeners:
+        return launch
+    build = build or _official(container)
+    clock = _Clock(container.started_ms, launch.listeners[0].after_ms, launch.log)
+    kept = upstream.stored(directory)
+    if has_entry_point(container):
+        entry = entered(container, directory, build.version, upstream)
+        clock = clock.after(entry)
+        if entry.refusal:
+            return clock.over(Began(plain=entry.refusal, code=1))
+        kept = entry.kept
+    if is_full(upstream, directory):
+        machine = replace(machine, full=(*machine.full, directory))
+    refused = refusal(container, argv, directory, kept, build.version, machine)
+    if refused is not None:
+        return clock.over(refused)
+    settings = configuration(container, directory, argv).settings
+    heard = listening(container, directory, settings, machine, upstream)
+    lines = (Told(f"LOG:  starting PostgreSQL {build.version} {build.banner}"), *heard.lines)
+    if heard.code is not None:
+        return clock.over(heard._replace(lines=lines))
+    lines = (*lines, Told(f"LOG:  database system was shut down at {stamp(container.started_ms)[:-8]} UTC"))
+    if kept.get("pg_wal") == "":
+        return clock.over(Began((*lines, *map(Told, LOST_WAL)), code=1))
+    lines = (*lines, Told("LOG:  database system is ready to accept connections"))
+    (listener,) = launch.listeners
+    listener = replace(listener, port=whole(settings, "port", PORT))
+    return replace(launch, listeners=(listener,), log=clock.log(Began(lines)))
+
+
+class _Clock(NamedTuple):
+    """When the lines of a start come."""
+
+    started_ms: int
+    ready_ms: int
+    said: tuple[Line, ...] = ()
+
+    def after(self, entry: Entered) -> _Clock:
+        """Return what is printed until an entry point has done its part."""
+        lines = (
+            *(Line(_CHECK_MS, text) for text in entry.at_once),
+            *(Line(self.ready_ms, text) for text in entry.when_filled),
+        )
+        return self._replace(said=(*self.said, *lines))
+
+    def log(self, began: Began) -> tuple[Line, ...]:
+        """Return all that is printed; what comes before the time zone is known comes at once, in GMT."""
+        shown, early = stamp(self.started_ms + self.ready_ms), stamp(self.started_ms + _CHECK_MS)[:-3] + "GMT"
+        plain = (Line(_CHECK_MS, text, "stderr") for text in began.plain)
+        lines = (
+            Line(_CHECK_MS, f"{early} [1] {line.text}", "stderr")
+            if line.is_early
+            else Line(self.ready_ms, f"{shown} [1] {line.text}", "stderr")
+            for line in began.lines
+        )
+        return (*self.said, *plain, *lines)
+
+    def over(self, began: Began) -> Launch:
+        """Return a start that ends."""
+        log = self.log(began)
+        ending = Exit(after_ms=log[-1].at_ms + 10, code=began.code or 0)
+        return Launch(log=log, exit=ending, memory_bytes=6 << 20)
 
 
 def _signalled(container: Container, name: str, at_ms: int, _memory: Mapping[str, str]) -> Signalled | None:
@@ -178,15 +216,14 @@ def _signalled(container: Container, name: str, at_ms: int, _memory: Mapping[str
 
 def signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
     """Return what a signal makes a server do."""
-    argv, directory = final_argv(container, "postgres"), data_directory(container)
-    path = _postgres_starting.config_path(container, directory, argv)
-    return _postgres_stopping.signalled(
-        name, at_ms, _postgres_starting.configuration(container, directory, argv), path
-    )
+    argv = final_argv(container, "postgres")
+    directory = data_directory(container, argv)
+    read = configuration(container, directory, argv)
+    return _postgres_stopping.signalled(name, at_ms, read, config_path(directory, argv))
 
 
 def _launch(container: Container) -> Launch:
-    return launch(container, image_or_first(IMAGES, container.image), _server)
+    return launch(container, image_or_first(IMAGES, container.image), started)
 
 
 @per_container
@@ -196,77 +233,15 @@ def _server_of(container: Container) -> Server:
 
 def server_of(container: Container, build: Build) -> Server:
     """Return what a container's server is while it runs."""
-    directory = data_directory(container)
-    settings = _postgres_starting.configuration(
-        container, directory, final_argv(container, "postgres")
-    ).settings
+    argv = final_argv(container, "postgres")
+    directory = data_directory(container, argv)
+    settings = configuration(container, directory, argv).settings
     rules = rules_of(container, directory, settings)
-    return Server(directory, settings, rules, build.version, build.is_bare)
-
-
-def _official(container: Container) -> Build:
-    libc = "x86_64-pc-linux-musl" if "alpine" in container.image else "x86_64-pc-linux-gnu"
-    return Build(f"on {libc}, 64-bit", version_of(container.image))
+    return Server(directory, settings, rules, build.version, not has_entry_point(container))
 
 
 def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
     return serve(_server_of(container), container, request, upstream)
-
-
-def data_directory(container: Container) -> str:
-    """Return where a server keeps its data."""
-    return container.env.get("PGDATA") or _DATA
-
-
-def _begun(container: Container, launch: Launch, upstream: Upstream) -> Launch:
-    """Return a server's start by what its data directory holds: the image's entry point fills an empty one."""
-    if not launch.listeners:
-        return launch
-    directory = data_directory(container)
-    free = upstream.free_bytes(directory)
-    if free is not None and free <= 0:
-        return _ended(
-            container, launch, (f'FATAL:  could not write lock file "postmaster.pid": {_NO_SPACE}',)
-        )
-    kept = upstream.stored(directory)
-    version = version_of(container.image)
-    if kept and kept.get("PG_VERSION", "") != version.partition(".")[0]:
-        return _refused(container, launch, kept["PG_VERSION"], version)
-    if kept:
-        told: tuple[str, ...] = ("", _INITIALISED, "")
-    else:
-        env = container.env
-        owner = _postgres_data.role(env.get("POSTGRES_USER") or "postgres")
-        files = {"PG_VERSION": version.partition(".")[0], owner: env.get("POSTGRES_PASSWORD", "")}
-        upstream.store(directory, files)
-        told = (*_INIT, "", "PostgreSQL init process complete; ready for start up.", "")
-    at_ms = launch.log[0].at_ms
-    return replace(launch, log=(*(Line(at_ms, text) for text in told), *launch.log))
-
-
-def _refused(container: Container, launch: Launch, initialised: str, version: str) -> Launch:
-    """Return the end of a server that finds the files of another major version.
-
-    Source: tests/golden/programs/postgres (postgres.version).
-    """
-    detail = (
-        f"The data directory was initialized by PostgreSQL version {initialised}, "
-        f"which is not compatible with this version {version}."
-    )
-    return _ended(
-        container, launch, ("FATAL:  database files are incompatible with server", f"DETAIL:  {detail}")
-    )
-
-
-def _ended(container: Container, launch: Launch, texts: tuple[str, ...]) -> Launch:
-    """Return the end of a server that cannot go on with what it finds in its data directory."""
-    at_ms = launch.log[0].at_ms
-    shown = stamp(container.started_ms + at_ms)
-    log = (
-        *(Line(at_ms, text) for text in ("", _INITIALISED, "")),
-        *(Line(at_ms, f"{shown} [1] {text}", "stderr") for text in texts),
-    )
-    return Launch(log=log, exit=Exit(after_ms=at_ms + 10, code=1), memory_bytes=4 << 20)
 
 
 def _filled(container: Container, at_ms: int) -> Signalled:
@@ -277,13 +252,13 @@ def _filled(container: Container, at_ms: int) -> Signalled:
     """
     shown, pid = stamp(at_ms), 40 + at_ms % 900
     texts = (
-        f'[{pid}] PANIC:  could not write to file "pg_wal/xlogtemp.{pid}": {_NO_SPACE}',
+        f'[{pid}] PANIC:  could not write to file "pg_wal/xlogtemp.{pid}": {NO_SPACE}',
         f"[1] LOG:  server process (PID {pid}) was terminated by signal 6: Aborted",
         "[1] LOG:  terminating any other active server processes",
         "[1] LOG:  all server processes terminated; reinitializing",
         f"[{pid + 1}] LOG:  database system was interrupted; last known up at {shown[:-8]} UTC",
         f"[{pid + 1}] LOG:  database system was not properly shut down; automatic recovery in progress",
-        f'[{pid + 1}] FATAL:  could not write to file "pg_wal/xlogtemp.{pid + 1}": {_NO_SPACE}',
+        f'[{pid + 1}] FATAL:  could not write to file "pg_wal/xlogtemp.{pid + 1}": {NO_SPACE}',
         f"[1] LOG:  startup process (PID {pid + 1}) exited with exit code 1",
         "[1] LOG:  shutting down due to startup process failure",
         "[1] LOG:  database system is shut down",
@@ -297,8 +272,10 @@ PROGRAM = Program(
     runs=lambda _container: True,
     launch=_launch,
     serve=_serve,
-    starts=_begun,
+    starts=begun,
     filled=_filled,
     signalled=_signalled,
     source="https://github.com/docker-library/postgres; tests/golden/programs/postgres, public-knowledge",
+    unrecorded="what is said of a setting on the command line (known of files), of root, of a full volume at the first start, and the"
+    " last two lines of a server whose write-ahead log finds no space",
 )

@@ -293,4 +293,5 @@ PROGRAM = Program(
     signalled=_signalled,
     processes=_processes,
     source="https://github.com/redis/docker-library-redis; tests/golden/programs/redis",
+    unrecorded="the log of a replica whose master has a name that does not resolve",
 )

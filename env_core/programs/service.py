@@ -121,4 +121,5 @@ PROGRAM = Program(
     is_steady=_is_steady,
     rereads_files=True,
     source="the simulator's own images; texts in tests/golden/programs/app-*",
+    unrecorded="the texts of lib/pq and pgjdbc, access lines of Node and Java, what is said of a file that is not there",
 )

@@ -13,15 +13,22 @@ class State:
     __slots__ = ("_epoch", "_inherited", "_tables")
 
     def __init__(self) -> None:
-        self._epoch = [0]
+        self._epoch = [0, 0]
         self._tables: dict[str, Table[Any, Any]] = {}
         self._inherited: dict[str, dict[Any, Any]] = {}
 
-    def table(self, name: str) -> Table[Any, Any]:
-        """Return the table called `name`."""
+    @property
+    def writes(self) -> int:
+        """How often tables of this world were written to, except quiet ones: while it stands, so does what was read of them."""
+        return self._epoch[1]
+
+    def table(self, name: str, *, is_quiet: bool = False) -> Table[Any, Any]:
+        """Return the table called `name`. Writes to a quiet one are not counted: who remembers results looks at it anew."""
         found = self._tables.get(name)
         if found is None:
-            found = self._tables[name] = Table(self._epoch, self._inherited.pop(name, None))
+            found = self._tables[name] = Table(
+                self._epoch, self._inherited.pop(name, None), is_quiet=is_quiet
+            )
         return found
 
     def fork(self) -> State:

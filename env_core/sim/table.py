@@ -12,16 +12,17 @@ V = TypeVar("V")
 class Table(Generic[K, V]):
     """A dictionary that copies its rows at the first write after its world was forked.
 
-    `epoch` is a one-element list that all tables of a world share; a fork raises it, which tells every table at
-    once that its rows are not its own any more. Values must be immutable (strings, numbers, tuples, frozen
-    dataclasses, Kubernetes objects): a change is a new value under the same key. Iteration is in insertion
-    order, which is deterministic.
+    `epoch` is a list that all tables of a world share. A fork raises its first element, which tells every table at
+    once that its rows are not its own any more; the second one counts writes, except to quiet tables. Values must be
+    immutable (strings, numbers, tuples, frozen dataclasses, Kubernetes objects): a change is a new value under the
+    same key. Iteration is in insertion order, which is deterministic.
     """
 
-    __slots__ = ("_epoch", "_owned", "rows")
+    __slots__ = ("_epoch", "_is_quiet", "_owned", "rows")
 
-    def __init__(self, epoch: list[int], rows: dict[K, V] | None = None) -> None:
+    def __init__(self, epoch: list[int], rows: dict[K, V] | None = None, *, is_quiet: bool = False) -> None:
         self._epoch = epoch
+        self._is_quiet = is_quiet
         self._owned = epoch[0] if rows is None else -1
         self.rows: dict[K, V] = {} if rows is None else rows
         """For reading, and for a fork to share."""
@@ -54,6 +55,8 @@ class Table(Generic[K, V]):
         if self._owned != self._epoch[0]:
             self.rows = dict(self.rows)
             self._owned = self._epoch[0]
+        if not self._is_quiet:
+            self._epoch[1] += 1
         return self.rows
 
     def __setitem__(self, key: K, value: V) -> None:

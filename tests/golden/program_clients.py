@@ -21,7 +21,6 @@ from tests.golden.recordings import Folder, Record
 
 NOT_SIMULATED: Final = "not simulated"
 HELP: Final = "help text"
-TERMINAL: Final = "on a terminal"
 FILES: Final = {
     "/data/order.json": '{"sku":"A-100","qty":2}',
     "/data/big.bin": "\0" * 3_000_000,

@@ -358,7 +358,7 @@ def judge_of(family: Family) -> Callable[[Record, Folder], Comparison]:
             for stream in ("stdout", "stderr"):
                 text = "".join(f"{line.text}\n" for line in served.log() if line.stream == stream)
                 wanted[stream] = record[stream]
-                got[stream] = record[stream] if fits(record[stream], text, formats) else text
+                got[stream] = record[stream] if _is_same(family, record[stream], text, formats) else text
             return Comparison(wanted, got)
         for stream in ("stdout", "stderr"):
             lines = [

@@ -319,6 +319,8 @@ class ScriptedRuntime:
                 return Reply(failure=EMPTY)
         return Reply(failure=REFUSED)
 
+    probe_pod = request_pod
+
     def execute(self, run: Run, options: ExecOptions) -> Output:
         """Run a command in a container."""
         age = self._loop.now_ms - run.container.started_ms

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the environment of training: make train-venv")
 
-from training.lengths import by_length  # noqa: E402
+from training.lengths import by_length  # noqa: E402 - only where torch is
 
 
 def batch(lengths, prompt=5, keep=12):

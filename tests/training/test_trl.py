@@ -8,10 +8,10 @@ from training.sampling import TransformersPolicy
 from training.trl_rollouts import episode_reward, rollout_func
 
 trl = pytest.importorskip("trl", reason="the trainer's environment is not installed: make train-venv")
-import torch  # noqa: E402 - only where the one above is
-import transformers  # noqa: E402
-from datasets import Dataset  # noqa: E402
-from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: E402
+import torch  # noqa: E402 - only where TRL is
+import transformers  # noqa: E402 - only where TRL is
+from datasets import Dataset  # noqa: E402 - only where TRL is
+from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: E402 - only where TRL is
 
 # The libraries warn of their own future.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -53,7 +53,7 @@ def _judge(record: Record, _folder: Folder) -> Comparison:
     host = SimpleNamespace(
         now_ms=0,
         runtime=SimpleNamespace(run=lambda _uid, _name: run),
-        network=SimpleNamespace(request_pod=request_pod),
+        network=SimpleNamespace(request_pod=request_pod, probe_pod=request_pod),
         node=lambda _name: None,
         images=SimpleNamespace(program_called=lambda _name: None),
     )

@@ -5,20 +5,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from env_core.programs import Container, Launch, Program, Request, Upstream, _postgres_bare, postgres
+from env_core.programs import Container, Launch, Program, Request, Upstream, postgres
 from env_core.programs import Served as Answered
 from env_core.programs._machine import Machine
 from env_core.programs._model import Signalled
 from env_core.programs._postgres_serving import serve
-from env_core.programs._postgres_starting import Build
 from tests.golden.comparison import Comparison, Topic
 from tests.golden.program_clients import judge as judge_client
 from tests.golden.recordings import Folder, Record
 from tests.golden.server_records import Family, Served, judge_of
 
 _DATA: Final = "/var/lib/postgresql/data"
-_DEBIAN: Final = Build(
-    "on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14+deb12u1) 12.2.0, 64-bit", "15.18 (Debian 15.18-0+deb12u1)", True
+_DEBIAN: Final = postgres.Build(
+    "on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14+deb12u1) 12.2.0, 64-bit", "15.18 (Debian 15.18-0+deb12u1)"
 )
 _SAMPLE: Final = "#\n" * 816
 """As many lines as the recorder's configuration had before what a record appends."""
@@ -67,18 +66,22 @@ def _prepared(record: Record, container: Container) -> Container:
     env = {**container.env, "PGDATA": "/" if record["condition"]["kind"] == "data_dir_unset" else _DATA}
     is_read_only = record["condition"]["kind"] == "read_only_fs"
     # The recorder ran its commands in the server's container as root.
-    user = container.user if record["argv"][0] == "initdb" else 0
-    return replace(container, files=files, env=env, user=user, is_root_read_only=is_read_only)
+    return replace(container, files=files, env=env, user=0, is_root_read_only=is_read_only)
 
 
 def _program(record: Record) -> Program:
     machine = _machine(record)
 
-    def launch(container: Container) -> Launch:
-        return _postgres_bare.launched(container, container.argv)
+    def unprivileged(container: Container) -> Container:
+        return replace(container, user=record.get("uid") or 0)
 
-    def begun(container: Container, _launch: Launch, upstream: Upstream) -> Launch:
-        return _postgres_bare.begun(container, container.argv, _DEBIAN, upstream, machine)
+    def launch(container: Container) -> Launch:
+        found = postgres.started(container, container.argv, _DEBIAN)
+        assert found is not None
+        return found
+
+    def begun(container: Container, launch: Launch, upstream: Upstream) -> Launch:
+        return postgres.begun(unprivileged(container), launch, upstream, _DEBIAN, machine)
 
     def answer(container: Container, request: Request, upstream: Upstream) -> Answered:
         return serve(postgres.server_of(container, _DEBIAN), container, request, upstream)
@@ -112,6 +115,7 @@ FAMILY: Final = Family(
     volume=_volume,
     data_of=_data,
     act=_act,
+    measured=((re.compile(r"(GMT|\{tsg\}) \[\d+\]"), r"\1 [N]"),),
 )
 _JUDGE: Final = judge_of(FAMILY)
 _SERVERS: Final = ("postgres", "initdb")
