@@ -335,10 +335,13 @@ class Cluster:
             run, options, network=self.network, runtime=self.runtime, loop=self.loop, advance=self.advance
         )
 
-    def _metrics(self, resource: str, namespace: str) -> list[Object]:
+    def _metrics(
+        self, resource: str, namespace: str, matches: Callable[[Object], bool] | None
+    ) -> list[Object]:
         return pod_and_node_metrics(
             resource,
             namespace,
+            matches,
             store=self.store,
             runtime=self.runtime,
             network=self.network,

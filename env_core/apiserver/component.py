@@ -68,7 +68,7 @@ class Component:
 
     def table(self, name: str) -> Table[Any, Any]:
         """Return this component's own table `name`."""
-        return self._state.table(f"{self.name}/{name}")
+        return self._state.table(f"{self.name}/{name}", is_quiet=True)
 
     def shared_table(self, name: str) -> Table[Any, Any]:
         """Return a table that several components use (container runs, logs)."""

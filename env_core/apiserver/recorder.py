@@ -51,9 +51,9 @@ class EventRecorder:
         self._loop = loop
         self._component = component
         self._host = host
-        self._similar = state.table("events/similar")
-        self._spam = state.table("events/spam")
-        self._seen = state.table("events/seen")
+        self._similar = state.table("events/similar", is_quiet=True)
+        self._spam = state.table("events/spam", is_quiet=True)
+        self._seen = state.table("events/seen", is_quiet=True)
 
     def event(self, about: Object, kind: str, reason: str, message: str, field_path: str = "") -> None:
         """Record a core/v1 style event. `kind` is Normal or Warning; `about` any object, or a reference."""

@@ -118,7 +118,9 @@ class ApiServer:
         self.audit = audit if audit is not None else AuditLog()
         self.authorizer = authorizer if authorizer is not None else Authorizer(RbacView(store))
         self.backend: PodBackend | None = None
-        self.metrics: Callable[[str, str], list[Object]] = lambda _resource, _namespace: []
+        self.metrics: Callable[[str, str, Callable[[Object], bool] | None], list[Object]] = (
+            lambda _resource, _namespace, _matches: []
+        )
         self.remarks = Remarks()
         self.space: Space = origin.space.fork() if origin else Space()
         self.webhooks: Caller | None = None

@@ -204,14 +204,15 @@ def _binding(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
 
 
 def _usage(server: ApiServer, request: ApiRequest, kind: Kind) -> Object:
-    items = server.metrics(kind.plural, request.namespace)
+    # What is measured has the name, the namespace and the labels of its measurement.
     if request.verb == "list":
         matches = reading.matcher(kind, request.options.label_selector, request.options.field_selector)
-        kept = [item for item in items if matches is None or matches(item)]
-        return {"apiVersion": kind.api_version, "kind": f"{kind.kind}List", "metadata": {}, "items": kept}
-    for item in items:
-        if item["metadata"]["name"] == request.name:
-            return item
+        items = server.metrics(kind.plural, request.namespace, matches)
+        return {"apiVersion": kind.api_version, "kind": f"{kind.kind}List", "metadata": {}, "items": items}
+    for item in server.metrics(
+        kind.plural, request.namespace, lambda obj: bool(obj["metadata"]["name"] == request.name)
+    ):
+        return item
     # metrics-server names what it does not find by kind, and pods with their namespace.
     name = f"{request.namespace}/{request.name}" if kind.is_namespaced else request.name
     raise errors.not_found(kind.group, kind.kind.lower(), name)

@@ -9,7 +9,9 @@ from env_core.apiserver.store import Store, WatchEvent
 from env_core.dataplane._model import Connection, Source
 from env_core.dataplane.connecting import ARP_TIMEOUT_MS, CONNECT_TIMEOUT_MS
 from env_core.dataplane.crowds import Crowds
-from env_core.dataplane.ingress import Route, without_hops
+from env_core.dataplane.ingress import CLASSES, Route, without_hops
+from env_core.dataplane.ingress import RESOURCE as INGRESSES
+from env_core.dataplane.policies import RESOURCE as POLICIES
 from env_core.dataplane.repeating import Effect, Repeats, Way
 from env_core.dataplane.resolving import Resolver
 from env_core.dataplane.services import SLICES, ServicePort
@@ -41,6 +43,18 @@ from env_core.world import Object
 GATEWAY_TIMEOUT_MS: Final = 30_000
 """Traefik's dial timeout."""
 _DEPTH_MAX: Final = 12
+_READ: Final = (
+    "services",
+    SLICES,
+    "pods",
+    "nodes",
+    "namespaces",
+    POLICIES,
+    INGRESSES,
+    CLASSES,
+    CLAIMS,
+)
+"""The resources that the data plane reads."""
 
 
 class Network(Resolver):
@@ -168,7 +182,6 @@ class Network(Resolver):
 
     def probe_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
         """Send a kubelet's question as `request_pod` does; while nothing changes, a good answer stays (with its Date header)."""
-        stamp = (self._store.revision, self._state.writes)
         question = (
             pod_ip,
             port,
@@ -179,7 +192,7 @@ class Network(Resolver):
             *request.headers.items(),
         )
         work = self._loop.work
-        known = self._repeats.again(stamp, question, self._loop.now_ms)
+        known = self._repeats.again(self._stamp(), question, self._loop.now_ms)
         if known is not None:
             work.done += known[1]
             return known[0]
@@ -190,9 +203,12 @@ class Network(Resolver):
         finally:
             self._services.way = None
         if 200 <= reply.status < 300 and not reply.failure and self._services.is_settled:
-            now = (self._store.revision, self._state.writes)
-            self._repeats.remember(now, question, way, reply, work.done - before)
+            self._repeats.remember(self._stamp(), question, way, reply, work.done - before)
         return reply
+
+    def _stamp(self) -> tuple[int, int]:
+        """Return what changes with everything that an answer depends on."""
+        return self._store.newest_write(_READ), self._state.writes
 
     def request_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
         """Send a request from a node to a pod of its own, as kubelets do: no policy stands in the way."""

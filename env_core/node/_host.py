@@ -79,7 +79,7 @@ class Host:
         self.exec_in = exec_in
         self.images = images
         self.jitter: Jitter = jitter if jitter is not None else self._drawn
-        self.pods = state.table("kubelet/pods")
+        self.pods = state.table("kubelet/pods", is_quiet=True)
         self.nodes = state.table("kubelet/nodes")
         self.probes = state.table("kubelet/probes", is_quiet=True)
         self.mounts = state.table("kubelet/mounts")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from env_core.apiserver.store import Store
@@ -21,17 +22,19 @@ NODE_MEMORY_BYTES: Final = 640 << 20
 
 
 def pod_and_node_metrics(
-    resource: str, namespace: str, *, store: Store, runtime: Runtime, network: Network, now_ms: int
-) -> list[Object]:
-    """Return the metrics.k8s.io objects of `resource` ("pods" or "nodes"), sorted by namespace and name.
+    resource: str, namespace: str, matches: Callable[[Object], bool] | None = None, *, store: Store, runtime: Runtime,
+    network: Network, now_ms: int,
+) -> list[Object]:  # fmt: skip
+    """Return the metrics.k8s.io objects of `resource` ("pods" or "nodes"), of those that match, sorted by namespace and name.
 
     CPU in nanocores and memory in KiB, as metrics-server writes them. Pods that started less than 15 s ago are
     missing, as are nodes that are not ready.
     """
+    measured = [obj for obj in store.list(resource, namespace) if matches is None or matches(obj)]
     if resource == "pods":
-        found = [_pod(pod, store, runtime, network, now_ms) for pod in store.list("pods", namespace)]
+        found = [_pod(pod, runtime, network, now_ms) for pod in measured]
         return [each for each in found if each is not None]
-    return [_node(node, store, runtime, network, now_ms) for node in store.list("nodes") if _is_ready(node)]
+    return [_node(node, store, runtime, network, now_ms) for node in measured if _is_ready(node)]
 
 
 def _is_ready(node: Object) -> bool:
@@ -85,8 +88,7 @@ def _running(pod: Object, runtime: Runtime, now_ms: int) -> list[Run]:
     return found
 
 
-def _pod(pod: Object, store: Store, runtime: Runtime, network: Network, now_ms: int) -> Object | None:
-    del store
+def _pod(pod: Object, runtime: Runtime, network: Network, now_ms: int) -> Object | None:
     started = (pod.get("status") or {}).get("startTime")
     if started and now_ms - parse_ms(started) < WARMUP_MS:
         return None

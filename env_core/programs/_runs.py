@@ -98,7 +98,7 @@ class Runtime:
     def __init__(self, state: State) -> None:
         self.runs = state.table("runtime/runs")
         self._addresses = state.table("runtime/addresses")
-        self._logs = state.table("runtime/logs")
+        self._logs = state.table("runtime/logs", is_quiet=True)
         self._memory = state.table("runtime/memory")
         self.disks = Disks(state)
 

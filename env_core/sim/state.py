@@ -23,7 +23,7 @@ class State:
         return self._epoch[1]
 
     def table(self, name: str, *, is_quiet: bool = False) -> Table[Any, Any]:
-        """Return the table called `name`. Writes to a quiet one are not counted: who remembers results looks at it anew."""
+        """Return the table called `name`. Writes to a quiet one are not counted: whoever remembers results does not read it, or looks anew."""
         found = self._tables.get(name)
         if found is None:
             found = self._tables[name] = Table(

@@ -39,7 +39,7 @@ class MetricsStub:
         elif action["action"] == "metrics_up":
             self.is_up = action["up"]
 
-    def __call__(self, plural, namespace):
+    def __call__(self, plural, namespace, matches):
         if not self.is_served:
             text = f"the server could not find the requested resource (get {plural}.metrics.k8s.io)"
             raise errors.StatusError(errors.status(404, "NotFound", text))
@@ -47,9 +47,10 @@ class MetricsStub:
             text = "metrics not available yet"
             raise errors.StatusError(errors.status(503, "ServiceUnavailable", text))
         if plural == "nodes":
-            return [self._node(node) for node in self.world.store.list("nodes")]
-        found = [self._pod(pod) for pod in self.world.store.list("pods", namespace)]
-        return [each for each in found if each is not None]
+            found = [self._node(node) for node in self.world.store.list("nodes")]
+        else:
+            found = [self._pod(pod) for pod in self.world.store.list("pods", namespace)]
+        return [each for each in found if each is not None and (matches is None or matches(each))]
 
     def _node(self, node):
         metadata = node["metadata"]

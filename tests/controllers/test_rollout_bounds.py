@@ -6,7 +6,7 @@ Bounds hold for what a controller sees when it writes: a pod may always fail by 
 import math
 from datetime import timedelta
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from env_core.controllers._daemonset_nodes import target_node
@@ -82,8 +82,17 @@ class Guard:
         if after < before:
             known = sum(each["status"].get("availableReplicas", 0) for each in sets)
             lost = max(0, event.object["status"].get("availableReplicas", 0) - after)
-            if lost and known - lost < desired - unavailable:
+            if lost and known - lost < desired - unavailable and not self.is_scaling(event.old, desired):
                 self.broken.append(f"{known} - {lost} available of {desired} - {unavailable}")
+
+    def is_scaling(self, old, desired):
+        """Whether a set still has its size from before the deployment was scaled.
+
+        Then each set gives its share, well pods and broken ones alike. Source: pkg/controller/deployment/sync.go (scale),
+        util/deployment_util.go (GetReplicaSetProportion).
+        """
+        annotations = old["metadata"].get("annotations") or {}
+        return annotations.get("deployment.kubernetes.io/desired-replicas") != str(desired)
 
     def on_daemon(self, event):
         spec = self.owner["spec"]["updateStrategy"]["rollingUpdate"]
@@ -145,6 +154,7 @@ def recover(town, guard):
 
 
 @checked
+@example((0, "50%"), 4, 0, [(("image", BAD), 150), (("scale", 3), 1)])
 @given(bounds, st.integers(1, 6), st.sampled_from([0, 3]), rollouts)
 def test_deployments_keep_within_their_bounds(pair, replicas, ready_s, script):
     town = Town()

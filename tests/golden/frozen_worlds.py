@@ -104,9 +104,16 @@ class FrozenWorld:
         made.metrics = self._metrics
         return made
 
-    def _metrics(self, resource: str, namespace: str) -> list[Object]:
+    def _metrics(
+        self, resource: str, namespace: str, matches: Callable[[Object], bool] | None
+    ) -> list[Object]:
         rows = self.metrics["PodMetrics" if resource.startswith("pods") else "NodeMetrics"]
-        return [row for row in rows if not namespace or row["metadata"].get("namespace") == namespace]
+        return [
+            row
+            for row in rows
+            if (not namespace or row["metadata"].get("namespace") == namespace)
+            and (matches is None or matches(row))
+        ]
 
     def shows_unknown(self, result: tuple[int, str, str]) -> bool:
         """Whether a result shows the uid of an object that the state does not hold."""

@@ -186,6 +186,16 @@ def test_diff_exits_one_for_differences_and_more_for_errors() -> None:
     assert _run(world, "diff -f nope.yaml").exit_code == 2
 
 
+def test_diff_words_an_item_without_a_version_as_any_error() -> None:
+    """As the real binary does (tests.golden.live_kubectl, seed 3), where apply leaves the prefix out."""
+    bad = "kind: List\nitems:\n- kind: Pod\n  metadata: {name: x}\n"
+    said = "unable to get type info from the object \"*unstructured.Unstructured\": Object 'apiVersion' is missing in "
+    output = _run(_world(), "diff -f -", bad)
+    assert output.stderr.startswith(f"error: {said}")
+    assert output.exit_code == 2
+    assert _run(_world(), "apply --validate=false -f -", bad).stderr.startswith(said)
+
+
 def test_secrets_are_masked_in_diffs() -> None:
     world = _world()
     secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\ndata:\n  a: {}\n  b: eA==\n"

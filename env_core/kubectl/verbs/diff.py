@@ -40,7 +40,8 @@ def _compare(ctx: Context, args: Args) -> Output:
     if args.is_set("force-conflicts") and not args.is_set("server-side"):
         raise Failure("--force-conflicts only works with --server-side")
     infos, errors = manifest_infos(ctx, args, validation="Ignore", label_selector=args.text("selector"))
-    raise_all(errors)
+    # The files are visited one by one here: what fails is no list of errors, which would have no prefix.
+    raise_all([Failure(each.text, each.exit_code) if isinstance(each, Failure) else each for each in errors])
     texts: list[tuple[str, str, str]] = []
     for info in infos:
         live, merged = _versions(ctx, args, info)
