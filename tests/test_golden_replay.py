@@ -84,6 +84,28 @@ def test_the_exit_code_tells_of_a_fall_below_the_floor(monkeypatch, tmp_path):
     assert replay.main([str(GOLDEN / "l0" / "duration.jsonl.gz"), "--differences", "0"]) == 1
 
 
+@pytest.fixture
+def written(monkeypatch, tmp_path):
+    """Let the floors and what remains be written elsewhere: two topics so far."""
+    for name, content in (("FLOORS", {"a": [1, 4], "b": [2, 2]}), ("REMAINING", {"a": ["x", "y", "z"]})):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(content))
+        monkeypatch.setattr(replay, name, path)
+    return lambda: (json.loads(replay.FLOORS.read_text()), json.loads(replay.REMAINING.read_text()))
+
+
+def test_what_is_accepted_of_one_topic_leaves_the_others(written):
+    replay.accept({"c": replay.Tally(matched=1, total=2, unmatched=["u"])}, is_whole=False)
+    assert written() == ({"a": [1, 4], "b": [2, 2], "c": [1, 2]}, {"a": ["x", "y", "z"], "c": ["u"]})
+
+
+def test_a_part_of_a_topic_is_not_accepted(written):
+    before = written()
+    with pytest.raises(ValueError, match="a: 3 of 4 units were run"):
+        replay.accept({"a": replay.Tally(matched=3, total=3)}, is_whole=False)
+    assert written() == before
+
+
 def test_differences_show_as_unified_diffs():
     shown = Comparison({"stdout": "a\nb\n", "rc": 0}, {"stdout": "a\nc\n", "rc": 0}).diff("case")
     assert shown.splitlines() == [

@@ -106,17 +106,27 @@ def below_floor(tallies: dict[str, Tally]) -> list[str]:
     ]
 
 
-def accept(tallies: dict[str, Tally]) -> None:
-    """Make what matched now the floor, and write down what did not; `docs/fidelity.md` lists it."""
-    rows = {name: [tally.matched, tally.total] for name, tally in tallies.items()}
-    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
+def accept(tallies: dict[str, Tally], *, is_whole: bool) -> None:
+    """Make what matched now the floor, and write down what did not; `docs/fidelity.md` lists it.
+
+    After a run of some topics, the others stay as they are.
+
+    Raises:
+        ValueError: if only a part of a topic was run.
+    """
+    rows: dict[str, list[int]] = {} if is_whole else json.loads(FLOORS.read_text())
+    remaining: dict[str, list[str]] = {} if is_whole else json.loads(REMAINING.read_text())
+    for name, tally in tallies.items():
+        if name in rows and tally.total < rows[name][1]:
+            raise ValueError(f"{name}: {tally.total} of {rows[name][1]} units were run; name all of its files")
+    for name, tally in tallies.items():
+        rows[name] = [tally.matched, tally.total]
+        remaining.pop(name, None)
+        if tally.matched < tally.total:
+            remaining[name] = [] if tally.missing == tally.total else sorted(set(tally.unmatched))
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(rows.items()))
     FLOORS.write_text(f"{{\n{lines}\n}}\n")
-    remaining = {
-        name: [] if tally.missing == tally.total else sorted(set(tally.unmatched))
-        for name, tally in tallies.items()
-        if tally.matched < tally.total
-    }
-    REMAINING.write_text(json.dumps(remaining, indent=1) + "\n")
+    REMAINING.write_text(json.dumps(dict(sorted(remaining.items())), indent=1) + "\n")
 
 
 def _is_ours(paths: list[Path]) -> bool:
@@ -131,7 +141,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         "--differences", type=int, default=3, metavar="N", help="show the first N of each topic"
     )
     parser.add_argument(
-        "--accept", action="store_true", help="make the outcome of a whole run the new floors"
+        "--accept", action="store_true", help="make the outcome the new floors of the topics that were run"
     )
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     return parser.parse_args(argv)
@@ -152,7 +162,11 @@ def main(argv: list[str] | None = None) -> int:
         total += tally.total
     print(f"{'all':40} {matched}/{total}")
     if options.accept:
-        accept(tallies)
+        try:
+            accept(tallies, is_whole=options.paths == [GOLDEN] and not options.topic)
+        except ValueError as error:
+            print(f"not accepted: {error}", file=sys.stderr)
+            return 2
     failures = below_floor(tallies) if _is_ours(options.paths) else []
     for failure in failures:
         print(failure, file=sys.stderr)
