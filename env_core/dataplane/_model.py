@@ -40,6 +40,15 @@ class Resolution(NamedTuple):
     """The full name that had the addresses."""
     is_local: bool = False
     """Whether it came from /etc/hosts."""
+    server: str = ""
+    """The name server that was asked."""
+    is_refused: bool = False
+    """Whether nothing listens there."""
+
+    @property
+    def detail(self) -> str:
+        """What a reply says of a look-up that failed: "dns", the name server, and "refused" where nothing listens there."""
+        return f"dns {self.server}{' refused' * self.is_refused}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

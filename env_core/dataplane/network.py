@@ -99,7 +99,8 @@ class Network(Resolver):
     def request(self, source: Source, host: str, port: int, request: Request, *, tries: int = 2) -> Reply:
         """Resolve a host, connect and send a request; addresses are tried in turn until one accepts.
 
-        The reply's `detail` says in which phase a failure came ("dns", "connect", "read") and at which address.
+        The reply's `detail` says in which phase a failure came ("dns", "connect", "read") and at which address; of a name server
+        also whether it is "refused".
         """
         return self._request(source, host, port, request, tries, self._loop.now_ms)
 
@@ -108,7 +109,7 @@ class Network(Resolver):
     ) -> Reply:
         found = self.resolve(source, host, tries=tries)
         if found.failure:
-            return Reply(failure=found.failure, latency_ms=found.latency_ms, detail="dns")
+            return Reply(failure=found.failure, latency_ms=found.latency_ms, detail=found.detail)
         reply = Reply(failure=UNREACHABLE)
         for address in found.addresses:
             reply = self.send(source, address, port, request, at_ms=at_ms + found.latency_ms)

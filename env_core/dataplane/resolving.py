@@ -8,6 +8,7 @@ from env_core.dataplane.names import CLUSTER_DOMAIN, is_address
 from env_core.programs import (
     DNS_TIMEOUT,
     NXDOMAIN,
+    REFUSED,
     SERVFAIL,
     TIMEOUT,
     UNREACHABLE,
@@ -92,18 +93,20 @@ class Resolver(Connector):
         search, ndots, server = place.resolver
         zones, failure = self._name_server(source, server, "UDP")
         if failure == TIMEOUT:
-            return Resolution(failure=DNS_TIMEOUT, latency_ms=DNS_TRY_MS * tries)
+            return Resolution(failure=DNS_TIMEOUT, latency_ms=DNS_TRY_MS * tries, server=server)
         if failure:
-            return Resolution(failure=SERVFAIL, latency_ms=1)
+            return Resolution(failure=SERVFAIL, latency_ms=1, server=server, is_refused=failure == REFUSED)
         if zones is None:
             answer = self._names.answer_outside(lower, "A")
             if answer.records:
                 return Resolution(addresses=answer.values("A"), latency_ms=1, name=lower)
-            return Resolution(failure=NXDOMAIN if answer.rcode == "NXDOMAIN" else SERVFAIL, latency_ms=1)
+            failure = NXDOMAIN if answer.rcode == "NXDOMAIN" else SERVFAIL
+            return Resolution(failure=failure, latency_ms=1, server=server)
         rcode, addresses, name, latency_ms = self._names.search(zones, lower, search, ndots)
         if addresses:
             return Resolution(addresses=addresses, latency_ms=latency_ms, name=name)
-        return Resolution(failure=NXDOMAIN if rcode == "NXDOMAIN" else SERVFAIL, latency_ms=latency_ms)
+        failure = NXDOMAIN if rcode == "NXDOMAIN" else SERVFAIL
+        return Resolution(failure=failure, latency_ms=latency_ms, server=server)
 
     def _name_server(self, source: Source, server: str, protocol: str) -> tuple[tuple[Zone, ...] | None, str]:
         """Return the zones that a name server serves (None for the nodes' resolver), or why it does not answer."""

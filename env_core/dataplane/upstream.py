@@ -58,7 +58,7 @@ class Upstream:
             failure=found.failure,
             body=next(iter(found.addresses), ""),
             latency_ms=found.latency_ms,
-            detail="dns",
+            detail=found.detail,
         )
 
     def ask(self, name: str, server: str) -> Reply:

@@ -22,6 +22,7 @@ from env_core.programs._model import (
     SERVFAIL,
     TIMEOUT,
     Container,
+    Lookup,
     Reply,
     Request,
     Upstream,
@@ -29,7 +30,6 @@ from env_core.programs._model import (
 
 _REDIRECTS_MAX: Final = 10
 _REDIRECTING: Final = frozenset({301, 302, 303, 307, 308})
-NAME_SERVER: Final = "10.96.0.10"
 
 
 class Fetched(NamedTuple):
@@ -109,7 +109,7 @@ def _once(
         return Fetched(reply, NOT_TLS)
     if not reply.failure or reply.status:
         return Fetched(reply, None, _body_error(reply, own, f"{address or host}:{port}"))
-    if phase == "dns":
+    if reply.lookup is not None:
         return Fetched(reply, _unresolved(reply, host, own, timeout_ms))
     if reply.failure == TIMEOUT:
         return Fetched(reply, http.CLIENT_TIMEOUT)
@@ -124,8 +124,14 @@ def _once(
 def _unresolved(reply: Reply, host: str, own: str, timeout_ms: int) -> GoError:
     if reply.failure == DNS_TIMEOUT and timeout_ms and reply.latency_ms >= timeout_ms:
         return http.CLIENT_TIMEOUT
-    failure = reply.failure if reply.failure in (NXDOMAIN, SERVFAIL, DNS_TIMEOUT, REFUSED) else SERVFAIL
-    return net.in_operation("dial", "tcp", net.lookup_error(host, failure, NAME_SERVER, own=own))
+    return _lookup_error(reply, host, own)
+
+
+def _lookup_error(reply: Reply, host: str, own: str) -> GoError:
+    server, is_refused = reply.lookup or Lookup("", False)
+    failure = reply.failure if reply.failure in (NXDOMAIN, SERVFAIL, DNS_TIMEOUT) else SERVFAIL
+    error = net.lookup_error(host, REFUSED if is_refused else failure, server or net.NAME_SERVER, own=own)
+    return net.in_operation("dial", "tcp", error)
 
 
 def _distrusted(container: Container, upstream: Upstream, host: str, port: int) -> GoError | None:
@@ -164,9 +170,8 @@ def dial(container: Container, upstream: Upstream, address: str, timeout_ms: int
     reply = upstream.request(host, int(port), request)
     if not reply.failure:
         return None
-    phase, _, found = reply.detail.partition(" ")
-    if phase == "dns":
+    _, _, found = reply.detail.partition(" ")
+    if reply.lookup is not None:
         own = "" if timeout_ms and reply.latency_ms >= timeout_ms else container.pod_ip
-        failure = reply.failure if reply.failure in (NXDOMAIN, SERVFAIL, DNS_TIMEOUT, REFUSED) else SERVFAIL
-        return net.in_operation("dial", "tcp", net.lookup_error(host, failure, NAME_SERVER, own=own))
+        return _lookup_error(reply, host, own)
     return net.connect_error("tcp", f"{found or host}:{port}", reply.failure)

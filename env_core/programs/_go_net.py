@@ -40,6 +40,8 @@ _LOOKUPS: Final = {NXDOMAIN: "no such host", SERVFAIL: "server misbehaving", LAM
 _NETWORKS: Final = frozenset(
     {"tcp", "tcp4", "tcp6", "udp", "udp4", "udp6", "unix", "unixgram", "unixpacket", "ip", "ip4", "ip6"}
 )
+NAME_SERVER: Final = "10.96.0.10"
+"""What a container's resolv.conf names unless it is told otherwise."""
 _PORT_MAX: Final = 65_535
 _SERVICES: Final = {
     "http": 80,

@@ -169,6 +169,15 @@ class Request(NamedTuple):
     """How long the caller waits; 0 for no limit."""
 
 
+class Lookup(NamedTuple):
+    """The look-up of a name that failed."""
+
+    server: str
+    """The name server that was asked, "" when none was."""
+    is_refused: bool
+    """Whether nothing listens there."""
+
+
 class Reply(NamedTuple):
     """The answer to a request, or why there is none (`failure`, one of the constants of this module)."""
 
@@ -179,6 +188,12 @@ class Reply(NamedTuple):
     """From the caller's first packet to the last byte, or to the failure."""
     failure: str = ""
     detail: str = ""
+
+    @property
+    def lookup(self) -> Lookup | None:
+        """The look-up that failed, None when it was something else."""
+        phase, server, word, *_ = (*self.detail.split(" "), "", "")
+        return Lookup(server, word == "refused") if phase == "dns" else None
 
     @property
     def is_ok(self) -> bool:

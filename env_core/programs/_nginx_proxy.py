@@ -167,6 +167,8 @@ def _forward(
         suspicion = distrusted(exchange, host, port, authority) if scheme == "https" else ""
         found = exchange.upstream.request(host, port, sent)
         phase, _, address = found.detail.partition(" ")
+        if found.lookup is not None:
+            address = ""
         where = f"{address or host}:{port}"
         shown = f"{scheme}://{where}{uri}"
         if scheme == "https" and found.status == 400 and not found.headers:

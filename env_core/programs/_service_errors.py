@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from env_core.programs._go_net import NAME_SERVER, in_operation, lookup_error
 from env_core.programs._http import REASONS
 from env_core.programs._model import (
     DNS_TIMEOUT,
@@ -22,10 +23,9 @@ from env_core.programs._model import (
     SERVFAIL,
     TIMEOUT,
     UNREACHABLE,
+    Lookup,
 )
 from env_core.programs._service_model import GO, HTTP, JAVA, NODE, POSTGRES, PYTHON
-
-_NAME_SERVER: Final = "10.96.0.10:53"
 
 
 class Failed(NamedTuple):
@@ -48,6 +48,8 @@ class Failed(NamedTuple):
     source_ip: str = ""
     timeout_ms: int = 0
     user: str = ""
+    lookup: Lookup | None = None
+    """Where the name was looked up, if that failed."""
 
     @property
     def target(self) -> str:
@@ -72,8 +74,10 @@ def _go(failed: Failed) -> str:
 
 def _go_connection(failed: Failed) -> str:
     if failed.failure in (NXDOMAIN, SERVFAIL):
-        why = "no such host" if failed.failure == NXDOMAIN else "server misbehaving"
-        return f"dial tcp: lookup {failed.host} on {_NAME_SERVER}: {why}"
+        server, is_refused = failed.lookup or Lookup("", False)
+        failure = REFUSED if is_refused else failed.failure
+        error = lookup_error(failed.host, failure, server or NAME_SERVER, own=failed.source_ip)
+        return in_operation("dial", "tcp", error).text
     if failed.failure in (TIMEOUT, DNS_TIMEOUT):
         if failed.protocol == HTTP:
             return "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"

@@ -223,9 +223,11 @@ def _failure(
     protocol: str, host: str, port: int, reply: Reply, container: Container, timeout_ms: int
 ) -> Failed:
     phase, _, address = reply.detail.partition(" ")
+    if reply.lookup is not None:
+        address = ""
     return Failed(
         protocol, host, port, reply.failure, address, is_connecting=phase == "connect", source_ip=container.pod_ip,
-        timeout_ms=timeout_ms,
+        timeout_ms=timeout_ms, lookup=reply.lookup,
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """programs/go: the recorded web service in Go: its logs, panics, refusals, and what its client sees."""
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -26,6 +27,7 @@ FAMILY: Final = Family(
     program_of=_program,
     prepared=prepared,
     files={"/etc/app/features.yaml": ""},
+    measured=((re.compile(r"(read udp [\d.]+):\d+(?=->)"), r"\1:N"),),
     formats={"ts": r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.]+Z", "off": r"\+0x[0-9a-f]+"},
 )
 
