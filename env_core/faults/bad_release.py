@@ -20,13 +20,14 @@ from env_core.faults._words import (
     undone,
     waits,
 )
+from env_core.programs._service_model import FAILING_EVERY
 from env_core.scenarios._app import Base, Workload
 from env_core.sim.rng import Stream
 from env_core.verify.checks.entries import some_fail
 
 _WAITS_S = (60, 240, 800)
-_ROUNDS = 6
-"""Of users' requests, after the release: enough for every replica to have failed some."""
+_ROUNDS_MIN = 6
+"""Of users' requests, after the release."""
 
 
 def _places(base: Base) -> tuple[str, ...]:
@@ -40,10 +41,17 @@ def _params(stream: Stream, _base: Base, place: Workload) -> Params:
     }
 
 
+def _rounds(case: Case, cluster: Cluster) -> int:
+    """Return how many rounds of requests let every replica fail some: they take turns."""
+    owner = cluster.store.get(case.place.resource, case.namespace, case.name)
+    assert owner is not None
+    return max(_ROUNDS_MIN, FAILING_EVERY * int(owner["spec"]["replicas"]))
+
+
 def _inject(case: Case, cluster: Cluster) -> None:
     _releases.roll_out(cluster, case.place, case.params["tag"])
     pass_time(cluster, case)
-    _releases.users_come(case, cluster, _ROUNDS)
+    _releases.users_come(case, cluster, _rounds(case, cluster))
 
 
 def _inject_and_restart(case: Case, cluster: Cluster) -> None:
@@ -51,7 +59,7 @@ def _inject_and_restart(case: Case, cluster: Cluster) -> None:
     _inject(case, cluster)
     restart(cluster, case.place)
     pass_time(cluster, case)
-    _releases.users_come(case, cluster, _ROUNDS)
+    _releases.users_come(case, cluster, _rounds(case, cluster))
 
 
 _RESTART = Decoy(script=lambda case: (restarted(case),))
@@ -86,7 +94,7 @@ _SINCE_RELEASE = Fault(
             shows=f"release {case.params['tag']}",
         ),
         Evidence(
-            command=f"kubectl -n {case.namespace} logs deployment/{case.name} --tail=200",
+            command=f"kubectl -n {case.namespace} logs deployment/{case.name} --all-pods --tail=200",
             shows=" 500 ",
         ),
     ),

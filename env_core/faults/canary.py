@@ -202,7 +202,7 @@ def _set_canary(case: Case, tag: str) -> str:
 
 
 def _log_of_canary(case: Case) -> str:
-    return f"kubectl -n {case.namespace} logs deployment/{_name(case)} --tail=200"
+    return f"kubectl -n {case.namespace} logs deployment/{_name(case)} --all-pods --tail=200"
 
 
 _ERRS = Fault(

@@ -141,7 +141,7 @@ class Tags:
 
 _LEAK_BYTES_PER_S: Final = 72 << 10
 _KEPT_BYTES: Final = 768 << 10
-_FAILING_EVERY: Final = 3
+FAILING_EVERY: Final = 3
 _MIGRATION_MS: Final = 48_000
 _HISTORY: Final = 3
 """So many releases, the present one last, before those that come later."""
@@ -174,7 +174,7 @@ def history(major: int, minor: int, *, turn: int, prefix: str = "") -> tuple[Rel
             )
             found.append(Release(tag=f"{tag}.1"))
         elif kind == "failing":
-            found += [Release(tag=f"{tag}.0", failing_every=_FAILING_EVERY), Release(tag=f"{tag}.1")]
+            found += [Release(tag=f"{tag}.0", failing_every=FAILING_EVERY), Release(tag=f"{tag}.1")]
         else:
             found.append(Release(tag=f"{tag}.0", extra_start_ms=_MIGRATION_MS))
     return tuple(found)  # fmt: skip
