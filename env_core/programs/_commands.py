@@ -45,7 +45,10 @@ _SILENT: Final = frozenset(_SILENT_NAMES.split())
 def final_argv(container: Container, default: str = "") -> tuple[str, ...]:
     """Return the argv of the program that a container ends up running, through wrappers and one level of `sh -c`."""
     words = last_words(container.argv, default)
-    if not any("$" in word or "'" in word or '"' in word for word in words) or words is container.argv:
+    # Nothing but a shell's script takes quotes and variables for more than themselves.
+    if words is container.argv or shell_line_of(unwrapped(container.argv, default)) is None:
+        return words
+    if not any("$" in word or "'" in word or '"' in word for word in words):
         return words
     shell = _Shell(container, None, None)
     return tuple(shell.expand(word) for word in words)
@@ -164,6 +167,7 @@ class _Shell:
             character = word[position]
             if character == "'":
                 end = word.find("'", position + 1)
+                end = len(word) if end == -1 else end
                 out.append(word[position + 1 : end])
                 position = end + 1
             elif character == '"':

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from env_core.programs import Container, postgres
+from env_core.programs._commands import final_argv
 from env_core.programs._disks import place_of
 from env_core.programs._postgres_config import _ENUMS, _RANGES, _SIZED, _SWITCHES, _TIMED
 from tests.dataplane.world import NOW_MS, World
@@ -38,6 +39,7 @@ class Started:
             env={"POSTGRES_PASSWORD": "x"} if env is None else env, files=files or {}, pod_ip="10.244.0.9", node="node-a",
             cpu_limit_millis=None, cpu_request_millis=0, memory_limit_bytes=None, started_ms=NOW_MS, restarts=0, user=user,
         )  # fmt: skip
+        self.container = container
         disks = world.runtime.disks
         if kept:
             disks.write(place_of(container, DATA), kept)
@@ -140,6 +142,13 @@ def test_a_configuration_file_that_is_named_counts():
     assert start.texts[-1] == ('FATAL:  configuration file "/etc/postgres/postgresql.conf" contains errors')
 
 
+def test_quotes_in_an_argument_are_the_settings_own():
+    """No shell takes them off, and one that stands alone ends nothing."""
+    start = official("-c", "app.name='it''s", "-c", "app.other='$HOME'", kept=FILLED)
+    assert start.port == 5432
+    assert final_argv(start.container, "postgres")[2:5:2] == ("app.name='it''s", "app.other='$HOME'")
+
+
 def test_its_version_can_be_asked():
     start = bare("--version")
     assert start.texts == ["postgres (PostgreSQL) 16.11"]
@@ -154,7 +163,8 @@ _VALUES = st.one_of(
 )
 
 
-@given(st.lists(st.tuples(_NAMES, _VALUES), max_size=4), st.booleans())
+@example(settings=[("listen_addresses", "'")], is_file=False)
+@given(settings=st.lists(st.tuples(_NAMES, _VALUES), max_size=4), is_file=st.booleans())
 def test_any_settings_either_start_it_or_end_it_with_a_reason(settings, is_file):
     lines = [f"{name}={value}" for name, value in settings]
     if is_file:
