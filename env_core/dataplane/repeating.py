@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from env_core.dataplane.serving import Usages
 from env_core.programs import Reply, Run
-from env_core.programs._model import ALWAYS_MS
+from env_core.programs._model import END_OF_TIME_MS
 from env_core.sim.table import Table
 
 _WAYS_MAX: Final = 8
@@ -49,7 +49,7 @@ class Way:
         """Exchanges; one that leaves no effect cannot be repeated."""
         self.effects: list[Effect] = []
         self.turns: list[Turn] = []
-        self.until_ms = ALWAYS_MS
+        self.until_ms = END_OF_TIME_MS
 
     def ends(self, at_ms: int) -> None:
         """Take note that something may come out otherwise from a moment on."""

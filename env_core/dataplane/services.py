@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from env_core.apiserver.store import Store, WatchEvent
 from env_core.dataplane.repeating import Turn, Way
+from env_core.programs._model import END_OF_TIME_MS
 from env_core.sim.table import Table
 from env_core.world import Object
 
@@ -17,7 +18,6 @@ SYNC_MS: Final = 1_000
 Source: k8s.io/kubernetes pkg/proxy/apis/config/v1alpha1/defaults.go (minSyncPeriod), pkg/util/async
 bounded_frequency_runner.go; not recorded. Ingress controllers wait, too (doc.traefik.io, providersThrottleDuration: 2 s).
 """
-_NEVER_MS: Final = 1 << 60
 
 
 class Backend(NamedTuple):
@@ -73,7 +73,7 @@ class Services:
         self._late = late
         self.way: Way | None = None
         """What the question of a probe notes on its way."""
-        self._outdated_ms = _NEVER_MS
+        self._outdated_ms = END_OF_TIME_MS
         self._service_stamp = -1
         self._slice_stamp = -1
         self._by_address: dict[str, dict[tuple[int, str], ServicePort]] = {}
@@ -161,7 +161,7 @@ class Services:
         Source: k8s.io/kubernetes pkg/proxy/topology.go CategorizeEndpoints.
         """
         if now_ms >= self._outdated_ms:
-            self._outdated_ms = _NEVER_MS
+            self._outdated_ms = END_OF_TIME_MS
             self._backends.clear()
         key = (namespace, name, port_name, protocol)
         found = self._backends.get(key)
@@ -204,7 +204,7 @@ class Services:
     @property
     def is_settled(self) -> bool:
         """Whether the proxies know all endpoints that were asked for as they are."""
-        return self._outdated_ms == _NEVER_MS
+        return self._outdated_ms == END_OF_TIME_MS
 
     def choose(self, service: ServicePort, source_ip: str, now_ms: int) -> Backend | None:
         """Return the endpoint for a new connection, in turn (or the client's own, with affinity); None for none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from env_core.programs import _script
 from env_core.programs._images import commands_of
@@ -43,23 +43,32 @@ def unwrapped(argv: tuple[str, ...], default: str = "") -> tuple[str, ...]:
     return argv
 
 
+class Words(NamedTuple):
+    """The words of a command."""
+
+    words: tuple[str, ...]
+    is_script: bool = False
+    """Whether a shell has still to take their quotes off and put its variables in."""
+
+
 @lru_cache(maxsize=512)
-def last_words(argv: tuple[str, ...], default: str) -> tuple[str, ...]:
-    """Return the words, not yet expanded, of the last command that an argv starts; the argv itself without a script."""
+def last_words(argv: tuple[str, ...], default: str) -> Words:
+    """Return the last command that an argv starts; the argv itself where its script has none."""
     inner = unwrapped(argv, default)
     line = shell_line_of(inner)
     if line is None:
-        return inner
+        return Words(inner)
     try:
         tree = _script.parse(line)
     except _script.ScriptProblem:
-        return argv
+        return Words(argv)
     last = tree[-1] if tree else None
     if isinstance(last, _script.Chain):
         last = last.items[-1][1]
     if not isinstance(last, _script.Command) or not last.words:
-        return argv
-    return unwrapped(last.words[1:] if last.words[0] == "exec" else last.words)
+        return Words(argv)
+    words = unwrapped(last.words[1:] if last.words[0] == "exec" else last.words)
+    return Words(words, any(mark in word for word in words for mark in "$'\""))
 
 
 _CLIENTS: Final = frozenset(

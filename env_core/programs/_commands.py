@@ -44,11 +44,8 @@ _SILENT: Final = frozenset(_SILENT_NAMES.split())
 
 def final_argv(container: Container, default: str = "") -> tuple[str, ...]:
     """Return the argv of the program that a container ends up running, through wrappers and one level of `sh -c`."""
-    words = last_words(container.argv, default)
-    # Nothing but a shell's script takes quotes and variables for more than themselves.
-    if words is container.argv or shell_line_of(unwrapped(container.argv, default)) is None:
-        return words
-    if not any("$" in word or "'" in word or '"' in word for word in words):
+    words, is_script = last_words(container.argv, default)
+    if not is_script:
         return words
     shell = _Shell(container, None, None)
     return tuple(shell.expand(word) for word in words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass
 
-from env_core.programs._model import Container
+from env_core.programs._model import Container, Upstream
 
 EXISTS = ""
 MISSING = "ENOENT"
@@ -93,6 +93,12 @@ def write_problem(container: Container, machine: Machine, path: str) -> str:
 def is_full(machine: Machine, path: str) -> bool:
     """Whether there is no space left where a path lies."""
     return any(_is_below(path, each) for each in machine.full)
+
+
+def is_volume_full(upstream: Upstream, directory: str) -> bool:
+    """Whether the volume of a directory has no space left now."""
+    free = upstream.free_bytes(directory)
+    return free is not None and free <= 0
 
 
 def _is_below(path: str, place: str) -> bool:

@@ -201,7 +201,7 @@ class Reply(NamedTuple):
         return not self.failure and (self.status == 0 or 200 <= self.status < 300)
 
 
-ALWAYS_MS: Final = 1 << 60
+END_OF_TIME_MS: Final = 1 << 60
 """A moment that never comes."""
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from env_core.programs import _postgres_data
+from env_core.programs._machine import is_volume_full
 from env_core.programs._model import Container, Exit, Launch, Line, Upstream
 
 ENTRYPOINT: Final = "docker-entrypoint.sh"
@@ -66,7 +67,7 @@ def entered(container: Container, directory: str, version: str, upstream: Upstre
     env = container.env
     if not env.get("POSTGRES_PASSWORD") and env.get("POSTGRES_HOST_AUTH_METHOD") != "trust":
         return Entered(kept, refusal=_NO_PASSWORD)
-    if is_full(upstream, directory):
+    if is_volume_full(upstream, directory):
         # Not recorded. Source: postgres src/bin/initdb/initdb.c (create_xlog_or_symlink, cleanup_directories_atexit).
         return Entered(kept, _OWNED, refusal=(
             f'initdb: error: could not create directory "{directory}/pg_wal": {NO_SPACE}',
@@ -76,12 +77,6 @@ def entered(container: Container, directory: str, version: str, upstream: Upstre
     files = {"PG_VERSION": version.partition(".")[0], owner: env.get("POSTGRES_PASSWORD", "")}
     upstream.store(directory, files)
     return Entered(files, _OWNED, _DONE)
-
-
-def is_full(upstream: Upstream, directory: str) -> bool:
-    """Whether the volume of a directory has no space left."""
-    free = upstream.free_bytes(directory)
-    return free is not None and free <= 0
 
 
 def initialised(container: Container, argv: tuple[str, ...], directory: str, upstream: Upstream) -> Launch:

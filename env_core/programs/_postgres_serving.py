@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from env_core.programs import _postgres_data, _postgres_hba, _postgres_results, _postgres_wire
 from env_core.programs._http import moment
-from env_core.programs._model import ALWAYS_MS, EMPTY, Container, Line, Reply, Request, Served, Upstream
+from env_core.programs._model import EMPTY, END_OF_TIME_MS, Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._postgres_hba import PASSWORDS, Rule
 from env_core.programs._postgres_settings import whole
 from env_core.programs._postgres_wire import ALIVE, ASKS, LOCAL, NO_PASSWORD, PING, Query
@@ -96,7 +96,7 @@ def _answered(server: Server, query: Query, kept: Mapping[str, str], upstream: U
             headers=_postgres_results.headers(found.names, found.rows, is_text=found.is_text),
             latency_ms=2 + found.took_ms,
         )
-        until_ms = ALWAYS_MS if query.statement == ALIVE else 0
+        until_ms = END_OF_TIME_MS if query.statement == ALIVE else 0
         return Served(reply=reply, cpu_ms=1, memory_bytes=1 << 20, lasts_until_ms=until_ms)
     told = None if error or found is not None else _postgres_data.run(query.statement, kept)
     if found is not None:

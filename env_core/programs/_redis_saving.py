@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from env_core.programs._machine import Machine, is_full
-from env_core.programs._model import ALWAYS_MS, Container
+from env_core.programs._model import END_OF_TIME_MS, Container
 
 _RETRY_S: Final = 5
 """How long it waits after a snapshot that failed."""
@@ -138,7 +138,7 @@ def is_due(memory: Mapping[str, str], now_ms: int) -> bool:
 
 def due_ms(memory: Mapping[str, str]) -> int:
     """Return when a snapshot will be due."""
-    return int(memory.get(_DUE, ALWAYS_MS))
+    return int(memory.get(_DUE, END_OF_TIME_MS))
 
 
 def background(memory: Memory, disk: Disk, at_ms: int) -> Said:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from env_core.programs import _redis_commands, _redis_lifecycle, _redis_loading, _redis_replica, _redis_saving
+from env_core.programs._machine import is_volume_full
 from env_core.programs._model import EMPTY, TIMEOUT, Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._redis_info import info
 from env_core.programs._redis_lifecycle import LOADING, Stamp, log_line
@@ -66,7 +67,8 @@ def serve(server: Server, container: Container, request: Request, upstream: Upst
     follows = server.follows or "config replicaof" in memory
     if follows:
         _follow(session, server, upstream)
-    body = _answers(session, server, request.body, upstream)
+    asked = commands(request.body)
+    body = _answers(session, server, asked, upstream)
     if session.changes and not session.is_loading:
         save = session.setting("save")
         _redis_saving.changed(memory, save, session.changes, now_ms, container.started_ms)
@@ -86,18 +88,18 @@ def serve(server: Server, container: Container, request: Request, upstream: Upst
         return Served(reply=Reply(failure=EMPTY, latency_ms=1), log=log, ends=session.ends)
     extra = session.used_bytes() - DATA_BASE if session.is_changed else 0
     is_idle = not (session.is_changed or session.is_loading or follows)
-    until_ms = _redis_saving.due_ms(memory) if is_idle and _only_asks_whether_it_lives(request.body) else 0
+    until_ms = _redis_saving.due_ms(memory) if is_idle and _only_asks_whether_it_lives(asked) else 0
     return Served(reply=Reply(body=body, latency_ms=1), log=log, memory_bytes=extra, lasts_until_ms=until_ms)
 
 
-def _only_asks_whether_it_lives(text: str) -> bool:
-    return all(words and words[0].upper() in ("AUTH", "PING") for words in commands(text))
+def _only_asks_whether_it_lives(asked: list[list[str]]) -> bool:
+    return all(words and words[0].upper() in ("AUTH", "PING") for words in asked)
 
 
-def _answers(session: Session, server: Server, text: str, upstream: Upstream) -> str:
+def _answers(session: Session, server: Server, asked: list[list[str]], upstream: Upstream) -> str:
     has_aof = server.has_aof
     said: list[str] = []
-    for words in commands(text):
+    for words in asked:
         if not words:
             continue
         before = session.changes
@@ -128,8 +130,7 @@ def _append(session: Session, words: list[str], upstream: Upstream) -> None:
 def _save(session: Session, upstream: Upstream) -> None:
     """Take the snapshots that are due."""
     disk = session.disk
-    free = upstream.free_bytes(disk.directory)
-    disk = disk._replace(is_full=disk.is_full or (free is not None and free <= 0))
+    disk = disk._replace(is_full=disk.is_full or is_volume_full(upstream, disk.directory))
     session.said += _redis_saving.tick(
         session.memory, session.setting("save"), disk, session.now_ms, session.started_ms
     )

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from env_core.programs import _postgres_wire, _redis_session
 from env_core.programs import _service_logs as logs
 from env_core.programs._http import header_date
-from env_core.programs._model import ALWAYS_MS, Container, Line, Reply, Request, Served, Upstream
+from env_core.programs._model import END_OF_TIME_MS, Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._service_errors import Failed, text
 from env_core.programs._service_model import (
     GO,
@@ -178,7 +178,7 @@ def _health(product: Product, container: Container, path: str, upstream: Upstrea
     status = 503 if problems else 200
     headers = _headers(product, body, upstream.now_ms + took_ms)
     reply = Reply(status=status, headers=headers, body=body, latency_ms=took_ms + 1)
-    return Served(reply=reply, log=lines, cpu_ms=1, lasts_until_ms=0 if problems else ALWAYS_MS)
+    return Served(reply=reply, log=lines, cpu_ms=1, lasts_until_ms=0 if problems else END_OF_TIME_MS)
 
 
 def _call(product: Product, container: Container, call: Call, path: str, upstream: Upstream) -> Outcome:

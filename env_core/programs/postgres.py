@@ -14,7 +14,7 @@ from env_core.programs import _postgres_stopping
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._images import canonical, image_or_first
-from env_core.programs._machine import PLAIN, Machine
+from env_core.programs._machine import PLAIN, Machine, is_volume_full
 from env_core.programs._memo import per_container
 from env_core.programs._model import (
     Container,
@@ -38,7 +38,6 @@ from env_core.programs._postgres_filling import (
     entered,
     has_entry_point,
     initialised,
-    is_full,
 )
 from env_core.programs._postgres_serving import Server, rules_of, serve, stamp
 from env_core.programs._postgres_settings import config_path, configuration, given, whole
@@ -156,7 +155,7 @@ def begun(
         if entry.refusal:
             return clock.over(Began(plain=entry.refusal, code=1))
         kept = entry.kept
-    if is_full(upstream, directory):
+    if is_volume_full(upstream, directory):
         machine = replace(machine, full=(*machine.full, directory))
     refused = refusal(container, argv, directory, kept, build.version, machine)
     if refused is not None:

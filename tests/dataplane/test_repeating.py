@@ -106,7 +106,7 @@ def play(cluster, moves):
             if role in STORES and edit is close:
                 role = "catalogue"
             edit(cluster.client(), role)
-        state = cluster.network._state
+        state = cluster.state
         tables = ("network/usage", "network/turns", "kubelet/probes", "runtime/runs", "runtime/memory")
         seen.append(
             (cluster.digest(), cluster.loop.work.done, *(dict(state.table(name).rows) for name in tables))
