@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from env_core.shell._registry import shell_programs
 from env_core.shell._state import State
-from env_core.shell._streams import Streams
-from env_core.shell.context import Interrupted, Program
+from env_core.shell._streams import Pipe, Streams
+from env_core.shell._waiting import Waiting
+from env_core.shell.context import Interleaved, Interrupted, Program, Talking
 from env_core.world import Output
 
 
@@ -15,7 +16,11 @@ class Runner(State):
     def call(self, program: Program, argv: list[str], env: dict[str, str], streams: Streams) -> int:
         """Run a program with the shell's streams and return its exit code."""
         process = self.process.child(stdin=streams.stdin.text, env=env)
+        if self.can_wait and isinstance(program, Talking):
+            process.pipe = streams.stdin if isinstance(streams.stdin, Pipe) else None
+            raise Waiting(program.begin(process, argv), argv[0], streams)
         before = process.fs.moved
+        process.pipe = streams.stdin if isinstance(streams.stdin, Pipe) else None
         try:
             output = program(process, argv)
         except Interrupted as stopped:
@@ -34,6 +39,10 @@ class Runner(State):
         When both streams are one, a successful program's messages come before its (buffered) output, a
         failing one's after it.
         """
+        if isinstance(output, Interleaved):
+            for is_error, text in output.parts:
+                (streams.stderr if is_error else streams.stdout).write(text)
+            return output.exit_code
         message = output.stderr
         if message and in_shell:
             message = "".join(self.located(line) for line in message.splitlines())

@@ -59,6 +59,29 @@ class State:
         self.budget = Budget(work=process.work)
         self.loops = 0
         self._tested = 0
+        self.owner = object()
+        """What tells the jobs of this shell, or of a subshell of it, from others'."""
+        self.is_job = False
+        """Whether it runs in the background."""
+        self.can_wait = False
+        """Whether a client may get out of the way while it waits: nothing but the job's script comes after it."""
+
+    def isolate(self, process: Process) -> None:
+        """Make a copy of a shell the shell of a background command: what it sets is its own."""
+        self.process = process
+        self.variables, self.exported, self.readonly = (
+            dict(self.variables),
+            set(self.exported),
+            set(self.readonly),
+        )
+        self.functions, self.options, self.arrays = (
+            dict(self.functions),
+            dict(self.options),
+            dict(self.arrays),
+        )
+        self.positional, self.locals, self.finished_jobs = list(self.positional), [], []
+        self.loops, self._tested, self.exit_trap = 0, 0, ""
+        self.owner, self.is_job = object(), True
 
     def located(self, text: str, command: str = "") -> str:
         """Return an error line with the shell's name in front."""

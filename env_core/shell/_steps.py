@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from env_core.shell._control import Exit, LoopControl, Refused, Return
+from env_core.shell._waiting import Waiting
 from env_core.shell.budget import Budget, LimitReached
 from env_core.shell.syntax import (
     AndOr,
@@ -19,6 +20,7 @@ from env_core.shell.syntax import (
     If,
     Loop,
     Node,
+    Pipeline,
     Redirect,
     Redirected,
     Sequence,
@@ -66,6 +68,16 @@ class Script:
 def begun(tree: Sequence, at_ms: int) -> Script:
     """Return a script that is about to begin."""
     return Script((Frame(tree),), at_ms)
+
+
+def answered(script: Script, status: int, at_ms: int) -> Script:
+    """Return a script with the status of its last command, that goes on at a time."""
+    return replace(script, status=status, due_ms=at_ms)
+
+
+def over(script: Script, status: int, at_ms: int) -> Script:
+    """Return a script that has been ended."""
+    return replace(script, frames=(), status=status, due_ms=at_ms, is_over=True)
 
 
 def stepped(script: Script, shell: Shell, streams: Streams, clock: Clock) -> Script:
@@ -205,10 +217,15 @@ def _leaf(
     word = plain.words[0].literal if isinstance(plain, Simple) and plain.words else None
     if word in ("break", "continue"):
         return replace(script, frames=_left(below, is_break=word == "break"), status=0)
-    shell.budget = shell.process.budget = Budget(work=shell.process.work)
+    if not shell.is_job:
+        shell.budget = shell.process.budget = Budget(work=shell.process.work)
     before_ms = clock.late_ms
+    shell.can_wait = shell.is_job and isinstance(plain, Simple | Pipeline)
     try:
         status = shell.execute(node, streams)
+    except Waiting as waiting:
+        waiting.rest = replace(script, frames=below)
+        raise
     except (Exit, Return) as ended:
         return replace(script, status=ended.status, is_over=True)
     except LoopControl as control:
@@ -220,7 +237,7 @@ def _leaf(
     except LimitReached as limit:
         streams.stderr.write(shell.located(limit.text))
         return replace(script, status=125, is_over=True)
-    if isinstance(plain, Background):
+    if isinstance(plain, Background) and not shell.is_job:
         clock.late_ms = before_ms
     return replace(script, frames=below, status=status)
 

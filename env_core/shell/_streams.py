@@ -88,6 +88,31 @@ class Source:
         return line + end
 
 
+class Pipe(Source):
+    """What another command writes, as it comes."""
+
+    __slots__ = ("_buffer", "_is_open", "_taken")
+
+    def __init__(self, buffer: Buffer, is_open: Callable[[], bool]) -> None:
+        self._buffer = buffer
+        self._is_open = is_open
+        self._taken = 0
+
+    @property
+    def text(self) -> str:
+        """What has come and is not read yet."""
+        return self._buffer.text()[self._taken :]
+
+    @text.setter
+    def text(self, left: str) -> None:
+        self._taken = len(self._buffer.text()) - len(left)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more may come."""
+        return self._is_open()
+
+
 @dataclass(frozen=True, slots=True)
 class Streams:
     """The three standard streams of a command."""

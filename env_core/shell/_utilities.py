@@ -190,6 +190,9 @@ def _wait(shell: Shell, argv: list[str], streams: Streams) -> int:
             return 127 if is_number else 1
         if not each.startswith("%"):
             number(each, "wait")
+    jobs, owner = shell.process.jobs, shell.owner
+    if jobs is not None:
+        jobs.finish(shell.process, lambda job: job.owner is owner)
     return 127 if len(argv) > 1 and argv[1] != "4243" else 0
 
 

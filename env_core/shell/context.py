@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from env_core.shell.budget import Budget
 from env_core.shell.filesystem import FileSystem, ShellFileError
 from env_core.sim.work import Work
 from env_core.world import Interrupted, Output
 
-__all__ = ["FileSystem", "Interrupted", "Process", "Program", "ShellFileError"]
+if TYPE_CHECKING:
+    from env_core.shell._jobs import Jobs
+    from env_core.shell._streams import Pipe
+
+__all__ = [
+    "FileSystem",
+    "Interleaved",
+    "Interrupted",
+    "Process",
+    "Program",
+    "ShellFileError",
+    "Talk",
+    "Talking",
+]
 
 NOWHERE = "/\0/\0"
 """A path that no name leads to: what an empty name stands for."""
@@ -36,7 +51,9 @@ class Process:
         "has_terminal",
         "hostname",
         "is_bash",
+        "jobs",
         "now_ms",
+        "pipe",
         "programs",
         "stdin_was_read",
         "user",
@@ -84,6 +101,10 @@ class Process:
         self.has_terminal = has_terminal
         self.is_bash = is_bash
         self.work = Work() if work is None else work
+        self.jobs: Jobs | None = None
+        """The background commands of the shell around it, which go on while it waits."""
+        self.pipe: Pipe | None = None
+        """Standard input, where another command writes it while this one runs."""
 
     @property
     def stdin(self) -> str:
@@ -105,9 +126,15 @@ class Process:
         if self.deadline_ms is not None:
             left_ms = self.deadline_ms - self.now_ms()
             if duration_ms >= left_ms:
-                self._advance(max(left_ms, 0))
+                self._pass(max(left_ms, 0))
                 raise Interrupted
-        self._advance(duration_ms)
+        self._pass(duration_ms)
+
+    def _pass(self, duration_ms: int) -> None:
+        if self.jobs is not None and self.jobs.are_running:
+            self.jobs.advance(duration_ms, self._advance)
+        else:
+            self._advance(duration_ms)
 
     def path(self, name: str) -> str:
         """Return the absolute, normalised path of `name`; an empty name leads nowhere."""
@@ -126,7 +153,7 @@ class Process:
         """Return a process that differs only in what is given; an earlier deadline of the parent stays."""
         if deadline_ms is None or (self.deadline_ms is not None and self.deadline_ms < deadline_ms):
             deadline_ms = self.deadline_ms
-        return Process(
+        process = Process(
             self._stdin if stdin is None else stdin,
             self.fs,
             self.env if env is None else env,
@@ -143,6 +170,8 @@ class Process:
             is_bash=self.is_bash,
             work=self.work,
         )
+        process.jobs = self.jobs
+        return process
 
     def find(self, name: str) -> Program | None:
         """Return the program that `name` (a bare name or a path into a bin directory) starts, if any."""
@@ -182,5 +211,40 @@ class Process:
 
 Program = Callable[[Process, list[str]], Output]
 """A program: its process and its argv (the name comes first), to what it leaves behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interleaved(Output):
+    """What a program leaves behind that writes at once whatever it has to say."""
+
+    parts: tuple[tuple[bool, str], ...] = ()
+    """Texts in order; the flag says that one is for standard error."""
+
+
+Talk = Generator[int, None, Output]
+"""A program that tells its caller how long to wait, in milliseconds, before it goes on.
+
+It may be let go on sooner, and looks for itself whether what it waits for has come about.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Talking:
+    """A program that others may run beside something else, for it waits where its caller sees it."""
+
+    begin: Callable[[Process, list[str]], Talk]
+
+    def __call__(self, process: Process, argv: list[str]) -> Output:
+        """Run it to its end."""
+        talk = self.begin(process, argv)
+        try:
+            while True:
+                process.advance(next(talk))
+        except StopIteration as ended:
+            output: Output = ended.value
+            return output
+        finally:
+            talk.close()
+
 
 BIN_DIRECTORIES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")

@@ -15,6 +15,8 @@ from env_core.shell._control import Exit, LoopControl, Refused, Return
 from env_core.shell._expansion import Expander, ExpansionProblem
 from env_core.shell._flow import case, for_each, if_else, while_loop
 from env_core.shell._grammar import parser
+from env_core.shell._jobs import Jobs
+from env_core.shell._pipes import collected, pipeline
 from env_core.shell._redirection import redirected
 from env_core.shell._runner import Runner
 from env_core.shell._special import SPECIAL
@@ -81,12 +83,15 @@ class Shell(Runner):
         is_outermost = self.process.budget is None
         if is_outermost:
             self.process.budget = Budget(work=self.process.work)
+            self.process.jobs = Jobs(self.process.now_ms)
         self.budget = self.process.budget or Budget(work=self.process.work)
         limits = () if is_outermost else (PIPE_MAX,)
         stdout, stderr = Buffer(*limits), Buffer(*limits)
         streams = Streams(Source(self.process.stdin if stdin is None else stdin), stdout, stderr)
         try:
             self.status = self._run_text(line, streams)
+            if is_outermost and self.process.jobs is not None:
+                self.process.jobs.finish(self.process)
         except LimitReached as limit:
             if not is_outermost:
                 raise
@@ -96,7 +101,9 @@ class Shell(Runner):
             raise Interrupted(Output(stdout.text(), stderr.text(), 124)) from None
         finally:
             if is_outermost:
-                self.process.budget = None
+                if self.process.jobs is not None:
+                    self.process.jobs.close()
+                self.process.budget = self.process.jobs = None
         self.process.env = self.environment()
         return Output(stdout.text(), stderr.text(), self.status)
 
@@ -140,17 +147,18 @@ class Shell(Runner):
     def substituted(self, body: Sequence, streams: Streams) -> tuple[str, int]:
         """Return what a command substitution prints, and its status."""
         buffer = Buffer(PIPE_MAX)
-        status = self._isolated(body, Streams(streams.stdin, buffer, streams.stderr))
+        status = collected(self, body, Streams(streams.stdin, buffer, streams.stderr))
         return buffer.text(), status
 
-    def _isolated(self, node: Node, streams: Streams) -> int:
+    def isolated(self, node: Node, streams: Streams) -> int:
         """Run `node` as a subshell does: nothing that it sets outlives it."""
         kept = (
             dict(self.variables), set(self.exported), set(self.readonly), dict(self.functions),
             dict(self.options), list(self.positional), self.process.cwd, self.loops, self.status,
-            dict(self.arrays),
+            dict(self.arrays), self.owner,
         )  # fmt: skip
         self.loops = 0
+        self.owner = object()
         try:
             return self.execute(node, streams)
         except Exit as ended:
@@ -165,6 +173,7 @@ class Shell(Runner):
             (
                 self.variables, self.exported, self.readonly, self.functions,
                 self.options, self.positional, self.process.cwd, self.loops, self.status, self.arrays,
+                self.owner,
             ) = kept  # fmt: skip
 
     def execute(self, node: Node, streams: Streams) -> int:
@@ -206,33 +215,19 @@ class Shell(Runner):
                     raise Exit(status)
         return status
 
-    def _pipeline(self, node: Pipeline, streams: Streams) -> int:
-        if len(node.commands) == 1:
-            status = self.test(node.commands[0], streams)
-            return int(status == 0)
-        source = streams.stdin
-        status = 0
-        self._tested += node.is_negated
-        statuses = []
-        for stage in node.commands[:-1]:
-            buffer = Buffer(PIPE_MAX)
-            statuses.append(self._isolated(stage, Streams(source, buffer, streams.stderr)))
-            source = Source(buffer.text())
-        status = self._isolated(node.commands[-1], Streams(source, streams.stdout, streams.stderr))
-        if self.options.get("pipefail") and not status:
-            status = next((each for each in reversed(statuses) if each), 0)
-        self._tested -= node.is_negated
-        return int(status == 0) if node.is_negated else status
-
     def _background(self, node: Background, streams: Streams) -> int:
-        """Run a background command at once: there is one thing at a time here."""
-        self._isolated(node.body, Streams(Source(""), streams.stdout, streams.stderr))
+        """Begin a background command; in a container's script, which others may look at in its midst, it runs at once."""
+        inner = Streams(Source(""), streams.stdout, streams.stderr)
+        if self.process.jobs is None:
+            self.isolated(node.body, inner)
+        else:
+            self.process.jobs.start(self, node.body, inner)
         self.finished_jobs.append(len(self.finished_jobs) + 1)
         return 0
 
     def _group(self, node: Group, streams: Streams) -> int:
         if node.is_subshell:
-            return self._isolated(node.body, streams)
+            return self.isolated(node.body, streams)
         return self.execute(node.body, streams)
 
     def _redirected(self, node: Redirected, streams: Streams) -> int:
@@ -333,6 +328,7 @@ class Shell(Runner):
 
     def _call_function(self, body: Node, argv: list[str], streams: Streams) -> int:
         outer, self.positional = self.positional, argv[1:]
+        self.can_wait = False
         self.locals.append({})
         try:
             return self.execute(body, streams)
@@ -376,7 +372,7 @@ class Shell(Runner):
 _Executor = Callable[[Shell, Any, Streams], int]
 _EXECUTORS: Final[dict[type, _Executor]] = {
     Simple: Shell._simple,
-    Pipeline: Shell._pipeline,
+    Pipeline: pipeline,
     AndOr: Shell._and_or,
     Background: Shell._background,
     Sequence: Shell._sequence,
