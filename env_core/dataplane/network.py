@@ -168,6 +168,7 @@ class Network(Resolver):
                 latency_ms = 1
             return Reply(failure=failure, latency_ms=latency_ms, detail=f"connect {connection.address}")
         if request.protocol in ("tcp", "udp"):
+            self._touch(connection, at_ms)
             return Reply(latency_ms=1)
         if self._depth >= _DEPTH_MAX:
             return Reply(
@@ -180,6 +181,15 @@ class Network(Resolver):
             return self._serve(connection, request, at_ms)
         finally:
             self._depth -= 1
+
+    def _touch(self, connection: Connection, at_ms: int) -> None:
+        """Let a program take note of a connection over which nothing comes."""
+        run = connection.run
+        program = None if run is None else self._program_of(run)
+        if run is not None and program is not None and program.touched is not None and not run.is_hung:
+            lines = program.touched(self.started_as(run), connection.source_ip, at_ms)
+            if lines:
+                self._runtime.log(run, lines)
 
     def probe_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
         """Send a kubelet's question as `request_pod` does; while nothing changes, a good answer stays (with its Date header)."""
@@ -291,8 +301,9 @@ class Network(Resolver):
         if served.log:
             self._runtime.log(run, served.log)
         if served.ends is not None:
-            self._runtime.end(run, at_ms + reply.latency_ms, served.ends, "Error")
-            self._loop.wake(at_ms + reply.latency_ms, "kubelet", ("run", container.pod_uid, container.name))
+            ends_ms = at_ms + reply.latency_ms + served.ends_after_ms
+            self._runtime.end(run, ends_ms, served.ends, "Error")
+            self._loop.wake(ends_ms, "kubelet", ("run", container.pod_uid, container.name))
         extra_ms = self.crowds.takes_ms(run, at_ms, served.cpu_ms, is_done=True) if served.cpu_ms else 0
         if extra_ms or (reply.failure and not reply.detail):
             reply = Reply(

@@ -106,7 +106,10 @@ def _last_words(host: Host, run: Run, at_ms: int) -> Signalled | None:
         return None
     container = run.container
     memory = host.runtime.memory(container.pod_uid, container.name)
-    return program.signalled(container, "TERM", at_ms, memory)
+    found = program.signalled(container, "TERM", at_ms, memory)
+    if found is not None and found.memory is not None:
+        host.runtime.remember(container.pod_uid, container.name, dict(found.memory))
+    return found
 
 
 def stop_all(host: Host, record: PodRecord, pod: Object, errors: list[str] | None = None) -> int:

@@ -218,6 +218,8 @@ class Served(NamedTuple):
     """What the process keeps of that for good: a leak, request by request."""
     ends: int | None = None
     """The code with which the program dies of the request; None when it lives on."""
+    ends_after_ms: int = 0
+    """So long after the reply."""
     lasts_until_ms: int = 0
     """Until when the same request brings the same if nothing in the world changes, what it asks of others apart; 0 for not."""
 
@@ -300,6 +302,8 @@ class Signalled(NamedTuple):
     """With absolute times."""
     code: int | None = None
     """The code with which it ends; None when it goes on."""
+    memory: Mapping[str, str] | None = None
+    """What it remembers after it; None for what it did before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,6 +324,8 @@ class Program:
     signalled: Callable[[Container, str, int, Mapping[str, str]], Signalled | None] | None = None
     """What a signal ("TERM", "HUP") at a moment in milliseconds does, by what the container remembers; None for the default of
     the Launch."""
+    touched: Callable[[Container, str, int], tuple[Line, ...]] | None = None
+    """What it logs of a connection from an address, at a moment in milliseconds, over which nothing comes."""
     filled: Callable[[Container, int], Signalled] | None = None
     """What the end of its disk space does to it at a moment in milliseconds; None when it goes on."""
     processes: Callable[[Container], tuple[str, ...]] | None = None

@@ -192,7 +192,8 @@ class Runtime:
             chunks.append(at.lines)
             count += len(at.lines)
             at = at.before
-        lines = [line for chunk in reversed(chunks) for line in chunk]
+        # A program may have said beforehand what it logs later.
+        lines = sorted((line for chunk in reversed(chunks) for line in chunk), key=lambda line: line.at_ms)
         return lines[-lines_max:]
 
     def drop_log(self, pod_uid: str, container: str, restarts: int) -> None:

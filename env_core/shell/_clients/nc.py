@@ -11,6 +11,7 @@ from env_core.shell._clients._wire import (
     REFUSED,
     RESOLVER_ERRORS,
     TIMEOUT,
+    Connection,
     Reply,
     Request,
     Wire,
@@ -110,7 +111,8 @@ def _try(
     wait = options.value("w")
     for address in addresses:
         place = host if host == address else f"{host} ({address})"
-        failure = REFUSED if address == "::1" else wire.connect(address, port, kind.upper()).failure
+        connection = Connection(REFUSED) if address == "::1" else wire.connect(address, port, kind.upper())
+        failure = connection.failure
         if failure == TIMEOUT:
             sleep(process, int(wait) * 1000 if wait.isdigit() else _CONNECT_TIMEOUT_MS)
             if options.has("v"):
@@ -133,7 +135,9 @@ def _try(
             err.append(f"Connection to {place} {port} port [{kind}/{name}] succeeded!\n")
         if is_udp and options.has("z"):
             sleep(process, 3_000)
-        if not options.has("z"):
+        if options.has("z"):
+            wire.exchange(connection, Request(protocol=kind))
+        else:
             _talk(process, wire, address, port, out, int(wait) * 1000 if wait.isdigit() else 0)
         return True
     return False
@@ -229,7 +233,8 @@ def _run_busybox(process: Process, argv: list[str], wire: Wire, letters: str) ->
     address = found.addresses[0]
     wait = options.value("w")
     wait_ms = int(wait) * 1000 if wait.isdigit() else 0
-    failure = wire.connect(address, port, "UDP" if options.has("u") else "TCP").failure
+    connection = wire.connect(address, port, "UDP" if options.has("u") else "TCP")
+    failure = connection.failure
     where = f"{host} ({address}:{port})"
     if failure == TIMEOUT:
         sleep(process, wait_ms or _CONNECT_TIMEOUT_MS)
@@ -243,6 +248,7 @@ def _run_busybox(process: Process, argv: list[str], wire: Wire, letters: str) ->
         sleep(process, wait_ms or 1_000)
     err = f"{where} open\n" if options.has("v") else ""
     if options.has("z"):
+        wire.exchange(connection, Request(protocol="udp" if options.has("u") else "tcp"))
         return Output("", err, 0)
     out: list[str] = []
     _talk(process, wire, address, port, out, wait_ms)
