@@ -15,7 +15,9 @@ from env_core.programs._postgres_names import NAMES
 _LINE: Final = re.compile(r"\s*([A-Za-z_][\w.]*)\s*=?\s*('(?:[^'\n]|'')*'|[^\s#']+)?\s*(.*)")
 _NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]*)\Z")
 _SIZES: Final = {"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-_TIMES: Final = ("us", "ms", "s", "min", "h", "d")
+ON: Final = ("on", "true", "yes", "1")
+"""How a switch that is on is written."""
+_TIMES: Final = {"us": 0.001, "ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _SIZED: Final = (
     "shared_buffers", "work_mem", "maintenance_work_mem", "wal_buffers", "max_wal_size", "min_wal_size", "temp_buffers",
     "effective_cache_size", "wal_keep_size", "temp_file_limit", "logical_decoding_work_mem",
@@ -155,3 +157,11 @@ def size_bytes(value: str, unit_bytes: int) -> int:
     if found is None:
         return 0
     return int(float(found[1]) * (_SIZES.get(found[2], unit_bytes) if found[2] else unit_bytes))
+
+
+def duration_ms(value: str) -> int:
+    """Return a length of time in milliseconds; a bare number counts them."""
+    found = _NUMBER.match(value.strip())
+    if found is None:
+        return 0
+    return round(float(found[1]) * _TIMES.get(found[2] or "ms", 1))

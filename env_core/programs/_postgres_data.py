@@ -1,19 +1,23 @@
-"""What a Postgres server keeps in its data directory: tables that statements create over its protocol, and passwords of roles.
+"""What a Postgres server keeps in its data directory: tables that statements create over its protocol, and roles.
 
-Statements on tables that nobody created (those of our services) are good and change nothing.
-Source: https://www.postgresql.org/docs/16/protocol-message-formats.html (CommandComplete), sql-alterrole.html.
+Services' statements on tables that nobody created are good and change nothing.
+Source: https://www.postgresql.org/docs/16/protocol-message-formats.html (CommandComplete), sql-alterrole.html;
+tests/golden/programs/postgres (postgres.ok.fast, postgres.relfile.lost).
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-_NAME: Final = r"(?:public\.)?(?P<table>[a-z_][a-z0-9_]*)"
-_WHERE: Final = r"(?:\s+where\s+(?P<key>[a-z_][a-z0-9_]*)\s*=\s*(?P<value>'(?:[^']|'')*'|-?[0-9.]+))?"
-_LITERAL: Final = re.compile(r"'((?:[^']|'')*)'|(-?[0-9.]+)")
+from env_core.programs import _postgres_writing
+from env_core.programs._postgres_errors import Problem, UnknownTable
+from env_core.programs._postgres_parser import parsed
+from env_core.programs._postgres_syntax import Node, Statement
+from env_core.programs._postgres_tables import Row, Stored, Table, selected, table_of
+from env_core.programs._postgres_values import Scope, Typed, Value, evaluated, full_type, is_number, shown
+
+LIMIT: Final = "connection limit "
 
 
 def role(name: str) -> str:
@@ -21,146 +25,241 @@ def role(name: str) -> str:
     return f"role {name}"
 
 
+class Actor(NamedTuple):
+    """Who asks."""
+
+    user: str = "postgres"
+    is_superuser: bool = True
+    scope: Scope = Scope()
+    """The functions of the server."""
+    views: Mapping[str, tuple[tuple[str, ...], tuple[tuple[Typed, ...], ...]]] = {}
+    """What the server shows of itself as tables: names of columns, and rows."""
+    is_mine: Callable[[Table, Row], bool] = lambda _table, _row: True
+    """Whether a row that is about to be changed is free; raises when it is not."""
+
+
+_SERVER: Final = Actor()
+
+
 class Told(NamedTuple):
     """What a statement brought: the text for the client, and the data after it, None when they are as before."""
 
     text: str
-    rows: Mapping[str, str] | None = None
+    rows: Stored | None = None
     table: tuple[tuple[str, ...], tuple[tuple[str, ...], ...]] | None = None
     """Names of columns, and rows, of statements that read."""
+    kinds: tuple[str, ...] = ()
+    """Of each column: "number" or "text"."""
+    problem: Problem | None = None
+    """Why it failed though something is kept."""
+    wal_bytes: int = 0
 
 
-class _Table(NamedTuple):
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...] = ()
-
-
-def run(statement: str, kept: Mapping[str, str]) -> Told | None:
-    """Return what a statement does to a data directory, None when it is about none of its tables."""
-    text = statement.strip().rstrip(";").strip()
-    for pattern, action in _STATEMENTS:
-        found = pattern.fullmatch(text)
-        if found is not None:
-            return action(found, kept)
-    return None
-
-
-def _table(kept: Mapping[str, str], name: str) -> _Table | None:
-    text = kept.get(_key(name))
-    if text is None:
+def run(text: str, kept: Stored) -> Told | None:
+    """Return what a service's statement does to a data directory, None when it is about none of its tables."""
+    statements, problem = parsed(text)
+    if problem is not None or len(statements) != 1:
         return None
-    columns, rows = json.loads(text)
-    return _Table(tuple(columns), tuple(tuple(row) for row in rows))
+    (statement,) = statements
+    if not statement.table and statement.verb != "alter role":
+        return None
+    try:
+        told = execute(statement, kept, _SERVER)
+    except UnknownTable:
+        return None
+    except Problem as refused:
+        return Told(refused.fields.body)
+    if told is not None and told.problem is not None:
+        return told._replace(text=told.problem.fields.body)
+    return told
 
 
-def _key(name: str) -> str:
-    return f"table {name.lower()}"
+def execute(statement: Statement, kept: Stored, actor: Actor) -> Told | None:
+    """Return what a statement does, None for what is not simulated.
+
+    Raises:
+        Problem: it fails, and nothing is changed.
+    """
+    if statement.verb == "select":
+        return _select(statement, kept, actor)
+    if statement.verb == "alter role":
+        return _alter_role(statement, kept, actor)
+    if statement.verb == "create database":
+        return _create_database(statement, kept, actor)
+    if statement.verb == "create":
+        return _told(_postgres_writing.create(statement, kept, actor.user))
+    if statement.verb == "create as":
+        made = _postgres_writing.create_as(statement, kept, actor.scope, actor.user)
+        return None if made is None else _told(made)
+    if not statement.table:
+        return None
+    found = _change(statement, kept, actor)
+    return None if found is None else _told(found)
 
 
-def _with(kept: Mapping[str, str], name: str, table: _Table) -> Mapping[str, str]:
-    return {**kept, _key(name): json.dumps(table)}
+def _told(change: _postgres_writing.Change) -> Told:
+    return Told(change.tag, change.kept, problem=change.problem, wal_bytes=change.wal_bytes)
 
 
-def _create(found: re.Match[str], kept: Mapping[str, str]) -> Told:
-    name = found["table"]
-    if _key(name) in kept:
-        if found["if"]:
-            return Told("CREATE TABLE")
-        return Told(f'ERROR:  relation "{name}" already exists')
-    columns = tuple(part.split()[0].lower() for part in found["columns"].split(",") if part.strip())
-    return Told("CREATE TABLE", _with(kept, name, _Table(columns)))
+def _change(statement: Statement, kept: Stored, actor: Actor) -> _postgres_writing.Change | None:
+    verb, scope = statement.verb, actor.scope
+    if verb == "drop":
+        table = table_of(kept, statement.table)
+        if table is None:
+            if statement.is_lenient:
+                return _postgres_writing.Change("DROP TABLE", kept)
+            raise UnknownTable(f'table "{statement.table}" does not exist')
+        if not (actor.is_superuser or table.owner == actor.user):
+            raise Problem(f"must be owner of table {table.name}")
+        return _postgres_writing.drop(statement, kept)
+    table = _opened(statement, kept, actor)
+    if verb == "insert":
+        return _postgres_writing.insert(statement, table, kept, scope)
+    if verb in ("update", "delete"):
+        rows = selected(table, statement.where, scope)
+        for row in rows:
+            actor.is_mine(table, row)
+        if verb == "delete":
+            return _postgres_writing.delete(table, rows, kept)
+        return _postgres_writing.update(statement, table, rows, kept, scope)
+    if verb == "truncate":
+        return _postgres_writing.truncate(table, kept)
+    if verb == "index":
+        return _postgres_writing.index(statement, table, kept)
+    tag = {"lock": "LOCK TABLE", "analyze": "ANALYZE"}.get(verb)
+    return None if tag is None else _postgres_writing.Change(tag, kept)
 
 
-def _insert(found: re.Match[str], kept: Mapping[str, str]) -> Told | None:
-    table = _table(kept, found["table"])
+def _opened(statement: Statement, kept: Stored, actor: Actor) -> Table:
+    """Return the table that a statement is about.
+
+    Raises:
+        Problem: there is none, or it may not be touched, or its file is gone.
+    """
+    table = table_of(kept, statement.table)
     if table is None:
-        return None
-    named = [word.strip().lower() for word in (found["columns"] or "").split(",") if word.strip()]
-    added = []
-    for group in re.findall(r"\(((?:[^()']|'(?:[^']|'')*')*)\)", found["values"]):
-        values = dict(zip(named or table.columns, _literals(group)))
-        added.append(tuple(values.get(column, "") for column in table.columns))
-    changed = table._replace(rows=(*table.rows, *added))
-    return Told(f"INSERT 0 {len(added)}", _with(kept, found["table"], changed))
+        raise UnknownTable(f'relation "{statement.table}" does not exist', statement.at)
+    if not (actor.is_superuser or table.owner == actor.user):
+        raise Problem(f"permission denied for table {table.name}")
+    if table.is_lost and statement.verb != "lock":
+        raise Problem(f'could not open file "{table.file}": No such file or directory')
+    return table
 
 
-def _literals(text: str) -> list[str]:
-    return [
-        (each[1] if each[1] is not None else each[2]).replace("''", "'") for each in _LITERAL.finditer(text)
-    ]
-
-
-def _select(found: re.Match[str], kept: Mapping[str, str]) -> Told | None:
-    table = _table(kept, found["table"])
-    if table is None:
-        return None
-    rows = [row for row in table.rows if _matches(found, table, row)]
-    wanted = [word.strip().lower() for word in found["what"].split(",")]
-    if wanted == ["count(*)"]:
-        return Told(str(len(rows)), table=(("count",), ((str(len(rows)),),)))
-    if wanted == ["*"]:
-        wanted = list(table.columns)
-    for column in wanted:
-        if column not in table.columns:
-            return Told(f'ERROR:  column "{column}" does not exist')
-    places = [table.columns.index(column) for column in wanted]
-    cut = tuple(tuple(row[place] for place in places) for row in rows)
-    return Told("\n".join("|".join(row) for row in cut), table=(tuple(wanted), cut))
-
-
-def _matches(found: re.Match[str], table: _Table, row: tuple[str, ...]) -> bool:
-    key = found["key"]
-    if key is None:
-        return True
-    return (
-        key.lower() in table.columns and row[table.columns.index(key.lower())] == _literals(found["value"])[0]
+def _select(statement: Statement, kept: Stored, actor: Actor) -> Told:
+    if any(node.kind == "call" and node.value == "count" for node, _ in statement.items):
+        return _counted(statement, kept, actor)
+    scopes, names, kinds = _source(statement, kept, actor)
+    _check(statement, names, kinds, actor.scope)
+    scopes = [each for each in scopes if _holds(statement.where, each)]
+    for node, is_falling in reversed(statement.order):
+        place = int(node.value) - 1 if node.kind == "number" else -1
+        by = statement.items[place][0] if place >= 0 else node
+        scopes = sorted(scopes, key=lambda each: _order(evaluated(by, each).value), reverse=is_falling)
+    if statement.limit >= 0:
+        scopes = scopes[: statement.limit]
+    head: list[str] = []
+    for node, name in statement.items:
+        head += names if node.kind == "all" else [name]
+    rows: list[tuple[Typed, ...]] = []
+    for scope in scopes:
+        row: list[Typed] = []
+        for node, _ in statement.items:
+            row += [scope.columns[each] for each in names] if node.kind == "all" else [evaluated(node, scope)]
+        rows.append(tuple(row))
+    shown_kinds = tuple(
+        "number" if rows and is_number(rows[0][at].type) else "text" for at in range(len(head))
     )
+    return _read(tuple(head), tuple(tuple(shown(each.value) for each in row) for row in rows), shown_kinds)
 
 
-def _delete(found: re.Match[str], kept: Mapping[str, str]) -> Told | None:
-    table = _table(kept, found["table"])
-    if table is None:
-        return None
-    left = tuple(row for row in table.rows if not _matches(found, table, row))
-    return Told(
-        f"DELETE {len(table.rows) - len(left)}", _with(kept, found["table"], table._replace(rows=left))
-    )
+def _order(value: Value) -> tuple[bool, float, str]:
+    if isinstance(value, int | float):
+        return (False, float(value), "")
+    return (value is None, 0.0, shown(value))
 
 
-def _truncate(found: re.Match[str], kept: Mapping[str, str]) -> Told | None:
-    table = _table(kept, found["table"])
-    if table is None:
-        return None
-    return Told("TRUNCATE TABLE", _with(kept, found["table"], table._replace(rows=())))
+def _read(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...], kinds: tuple[str, ...]) -> Told:
+    return Told("\n".join("|".join(row) for row in rows), table=(head, rows), kinds=kinds)
 
 
-def _drop(found: re.Match[str], kept: Mapping[str, str]) -> Told | None:
-    if _key(found["table"]) not in kept:
-        return None
-    return Told("DROP TABLE", {name: text for name, text in kept.items() if name != _key(found["table"])})
+def _holds(where: Node | None, scope: Scope) -> bool:
+    return where is None or evaluated(where, scope).value is True
 
 
-def _alter_role(found: re.Match[str], kept: Mapping[str, str]) -> Told:
-    key = role(found["role"])
-    if key not in kept:
-        return Told(f'ERROR:  role "{found["role"]}" does not exist')
-    return Told("ALTER ROLE", {**kept, key: found["password"].replace("''", "'")})
+def _check(statement: Statement, names: list[str], kinds: list[str], scope: Scope) -> None:
+    """Look at all columns that are named, for an empty table has no rows to find them wrong with.
+
+    Raises:
+        Problem: there is no such column.
+    """
+    nodes = [node for node, _ in statement.items] + [node for node, _ in statement.order]
+    nodes += [] if statement.where is None else [statement.where]
+    while nodes:
+        node = nodes.pop(0)
+        nodes = [*node.parts, *nodes]
+        if node.kind == "column" and node.value not in names:
+            evaluated(node, scope)
+        if node.kind == "all" and node.value == "*" and not names:
+            raise Problem("SELECT * with no tables specified is not valid", node.at)
+    del kinds
 
 
-_Action = Callable[[re.Match[str], Mapping[str, str]], Told | None]
-_STATEMENTS: Final[tuple[tuple[re.Pattern[str], _Action], ...]] = tuple(
-    (re.compile(pattern, re.IGNORECASE | re.DOTALL), action)
-    for pattern, action in (
-        (rf"create\s+table\s+(?P<if>if\s+not\s+exists\s+)?{_NAME}\s*\((?P<columns>.*)\)", _create),
-        (rf"insert\s+into\s+{_NAME}\s*(?:\((?P<columns>[^)]*)\)\s*)?values\s*(?P<values>.*)", _insert),
-        (rf"select\s+(?P<what>[a-z_*(), 0-9]+?)\s+from\s+{_NAME}{_WHERE}", _select),
-        (rf"delete\s+from\s+{_NAME}{_WHERE}", _delete),
-        (rf"truncate\s+(?:table\s+)?{_NAME}", _truncate),
-        (
-            r"alter\s+(?:role|user)\s+\"?(?P<role>[a-z_][a-z0-9_]*)\"?\s+(?:with\s+)?(?:encrypted\s+)?"
-            r"password\s+'(?P<password>(?:[^']|'')*)'",
-            _alter_role,
-        ),
-        (rf"drop\s+table\s+(?:if\s+exists\s+)?{_NAME}", _drop),
-    )
-)
+def _source(statement: Statement, kept: Stored, actor: Actor) -> tuple[list[Scope], list[str], list[str]]:
+    """Return what a query's expressions see, row by row, and the columns' names and types."""
+    scope = actor.scope
+    view = actor.views.get(statement.table)
+    if view is not None:
+        names = list(view[0])
+        return [scope._replace(columns=dict(zip(names, row))) for row in view[1]], names, []
+    if statement.table:
+        table = _opened(statement, kept, actor)
+        kinds = [full_type(column.type) for column in table.columns]
+        scopes = [table.scope(row.values, scope) for row in table.all_rows()]
+        return scopes, [column.name for column in table.columns], kinds
+    if statement.call is not None:
+        call, name = statement.call, statement.alias or statement.call.value
+        if call.value != "generate_series":
+            evaluated(call, scope)
+        ends = [int(evaluated(each, scope).value or 0) for each in call.parts]
+        numbers = range(ends[0], ends[1] + 1, *ends[2:3])
+        return (
+            [scope._replace(columns={name: Typed(each, "integer")}) for each in numbers],
+            [name],
+            ["integer"],
+        )
+    return [scope], [], []
+
+
+def _counted(statement: Statement, kept: Stored, actor: Actor) -> Told:
+    """Return how many rows there are; other aggregates than count are not simulated."""
+    if statement.table and statement.where is None and statement.table not in actor.views:
+        count = _opened(statement, kept, actor).size()
+    else:
+        scopes, names, kinds = _source(statement, kept, actor)
+        _check(statement._replace(items=()), names, kinds, actor.scope)
+        count = sum(_holds(statement.where, each) for each in scopes)
+    head = tuple(name for _, name in statement.items)
+    values = [
+        str(count) if node.value == "count" else shown(evaluated(node, actor.scope).value) for node, _ in statement.items
+    ]  # fmt: skip
+    return _read(head, (tuple(values),), tuple("number" for _ in head))
+
+
+def _alter_role(statement: Statement, kept: Stored, actor: Actor) -> Told:
+    name = statement.names[0].text
+    if role(name) not in kept:
+        raise Problem(f'role "{name}" does not exist')
+    if not (actor.is_superuser or (statement.tag == "password" and name == actor.user)):
+        raise Problem("permission denied")
+    key = role(name) if statement.tag == "password" else f"{LIMIT}{name}"
+    return Told("ALTER ROLE", {**kept, key: statement.value})
+
+
+def _create_database(statement: Statement, kept: Stored, actor: Actor) -> Told:
+    if not actor.is_superuser:
+        raise Problem("permission denied to create database")
+    key = f"database {statement.value}"
+    if key in kept or statement.value in ("postgres", "template0", "template1"):
+        raise Problem(f'database "{statement.value}" already exists')
+    return Told("CREATE DATABASE", {**kept, key: actor.user})

@@ -10,10 +10,11 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from env_core.programs import _postgres_data
-from env_core.programs._machine import is_volume_full
+from env_core.programs._machine import Machine, is_volume_full
 from env_core.programs._model import Container, Exit, Launch, Line, Upstream
 
 ENTRYPOINT: Final = "docker-entrypoint.sh"
+_NOT_OURS: Final = "Operation not permitted"
 NO_SPACE: Final = "No space left on device"
 _TOOK_MS: Final = 30
 _OWNED: Final = (
@@ -79,7 +80,9 @@ def entered(container: Container, directory: str, version: str, upstream: Upstre
     return Entered(files, _OWNED, _DONE)
 
 
-def initialised(container: Container, argv: tuple[str, ...], directory: str, upstream: Upstream) -> Launch:
+def initialised(
+    container: Container, argv: tuple[str, ...], directory: str, upstream: Upstream, machine: Machine
+) -> Launch:
     """Return how initdb ends that finds itself root, or its directory in use; of a good one, only its head is simulated."""
     directory = next((value for word, value in pairwise(argv) if word == "-D"), directory)
     if not container.user:
@@ -88,6 +91,12 @@ def initialised(container: Container, argv: tuple[str, ...], directory: str, ups
             'initdb: hint: Please log in (using, e.g., "su") as the (unprivileged) user that will own the server process.',
         ))  # fmt: skip
     kept = upstream.stored(directory)
+    if directory in machine.forbidden:
+        # Its mode is not this user's to change, whatever it is.
+        said = (*_INITDB, f"fixing permissions on existing directory {directory} ... ")
+        return _ended(
+            said, (f'initdb: error: could not change permissions of directory "{directory}": {_NOT_OURS}',)
+        )
     if not kept:
         return _ended(_INITDB, ())
     texts = [f'initdb: error: directory "{directory}" exists but is not empty']

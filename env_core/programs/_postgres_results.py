@@ -48,13 +48,31 @@ def headers(
     names: tuple[str, ...], rows: tuple[tuple[str, ...], ...], *, is_text: bool = False
 ) -> tuple[tuple[str, str], ...]:
     """Return rows as the pseudo header that clients of the shell print a table of."""
+    return ((COLUMNS, columns(names, rows, is_text=is_text)),)
+
+
+def columns(names: tuple[str, ...], rows: tuple[tuple[str, ...], ...], *, is_text: bool = False) -> str:
+    """Return what clients print a table of, by the look of its values."""
     kinds = [
         "number"
         if rows and not is_text and all(re.fullmatch(r"-?\d+(?:\.\d+)?", row[at]) for row in rows)
         else "text"
         for at in range(len(names))
     ]
-    return ((COLUMNS, json.dumps([names, rows, kinds])),)
+    return json.dumps([names, rows, kinds])
+
+
+def tag_of(statement: str) -> str:
+    """Return what a good statement is answered with that is about no table of the server's."""
+    words = statement.split(None, 2) or [""]
+    verb = words[0].upper().rstrip(";")
+    if verb == "INSERT":
+        return "INSERT 0 1"
+    if verb in ("UPDATE", "DELETE"):
+        return f"{verb} 1"
+    if verb in ("CREATE", "DROP", "ALTER") and len(words) > 1:
+        return f"{verb} {words[1].upper()}"
+    return verb
 
 
 def read_only_problem(statement: str) -> str:

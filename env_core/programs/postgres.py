@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from env_core.programs import _postgres_stopping
+from env_core.programs import _postgres_standby, _postgres_stopping
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._images import canonical, image_or_first
@@ -39,9 +39,11 @@ from env_core.programs._postgres_filling import (
     has_entry_point,
     initialised,
 )
-from env_core.programs._postgres_serving import Server, rules_of, serve, stamp
+from env_core.programs._postgres_login import Server, rules_of, stamp
+from env_core.programs._postgres_serving import serve
 from env_core.programs._postgres_settings import config_path, configuration, given, whole
 from env_core.programs._postgres_starting import LOST_WAL, PORT, Began, listening, refusal
+from env_core.programs._postgres_talking import touched
 
 _RELEASES: Final = {
     "18": "18.1", "17": "17.7", "16": "16.11", "16.10": "16.10", "15": "15.15", "14": "14.20", "13": "13.23", "latest": "18.1",
@@ -143,7 +145,7 @@ def begun(
     argv = final_argv(container, "postgres")
     directory = data_directory(container, argv)
     if argv[0].rpartition("/")[2] == "initdb":
-        return initialised(container, argv, directory, upstream)
+        return initialised(container, argv, directory, upstream, machine)
     if not launch.listeners:
         return launch
     build = build or _official(container)
@@ -168,10 +170,15 @@ def begun(
     lines = (*lines, Told(f"LOG:  database system was shut down at {stamp(container.started_ms)[:-8]} UTC"))
     if kept.get("pg_wal") == "":
         return clock.over(Began((*lines, *map(Told, LOST_WAL)), code=1))
-    lines = (*lines, Told("LOG:  database system is ready to accept connections"))
+    later: tuple[tuple[int, str], ...] = ()
+    if _postgres_standby.is_standby(container, directory):
+        lines = (*lines, *map(Told, _postgres_standby.begun(settings)))
+        later = _postgres_standby.followed(settings, upstream)
+    else:
+        lines = (*lines, Told("LOG:  database system is ready to accept connections"))
     (listener,) = launch.listeners
     listener = replace(listener, port=whole(settings, "port", PORT))
-    return replace(launch, listeners=(listener,), log=clock.log(Began(lines)))
+    return replace(launch, listeners=(listener,), log=(*clock.log(Began(lines)), *clock.later(later)))
 
 
 class _Clock(NamedTuple):
@@ -201,6 +208,14 @@ class _Clock(NamedTuple):
         )
         return (*self.said, *plain, *lines)
 
+    def later(self, told: tuple[tuple[int, str], ...]) -> tuple[Line, ...]:
+        """Return what is printed while the server runs, so long after its start; further lines of a message begin with a tab."""
+        return tuple(
+            Line(self.ready_ms + after_ms, text if text[0] == "\t" else f"{stamp(self.started_ms + self.ready_ms + after_ms)} [31] {text}",
+                 "stderr")
+            for after_ms, text in told
+        )  # fmt: skip
+
     def over(self, began: Began) -> Launch:
         """Return a start that ends."""
         log = self.log(began)
@@ -208,17 +223,19 @@ class _Clock(NamedTuple):
         return Launch(log=log, exit=ending, memory_bytes=6 << 20)
 
 
-def _signalled(container: Container, name: str, at_ms: int, _memory: Mapping[str, str]) -> Signalled | None:
+def _signalled(container: Container, name: str, at_ms: int, memory: Mapping[str, str]) -> Signalled | None:
     # The images' STOPSIGNAL is SIGINT: what a runtime stops them with.
-    return signalled(container, "INT" if name == "TERM" else name, at_ms)
+    return signalled(container, "INT" if name == "TERM" else name, at_ms, memory)
 
 
-def signalled(container: Container, name: str, at_ms: int) -> Signalled | None:
+def signalled(container: Container, name: str, at_ms: int, memory: Mapping[str, str]) -> Signalled | None:
     """Return what a signal makes a server do."""
     argv = final_argv(container, "postgres")
     directory = data_directory(container, argv)
     read = configuration(container, directory, argv)
-    return _postgres_stopping.signalled(name, at_ms, read, config_path(directory, argv))
+    is_standby = _postgres_standby.is_standby(container, directory)
+    path = config_path(directory, argv)
+    return _postgres_stopping.signalled(name, at_ms, read, path, memory, is_standby=is_standby)
 
 
 def _launch(container: Container) -> Launch:
@@ -236,11 +253,16 @@ def server_of(container: Container, build: Build) -> Server:
     directory = data_directory(container, argv)
     settings = configuration(container, directory, argv).settings
     rules = rules_of(container, directory, settings)
-    return Server(directory, settings, rules, build.version, not has_entry_point(container))
+    is_standby = _postgres_standby.is_standby(container, directory)
+    return Server(directory, settings, rules, build.version, not has_entry_point(container), is_standby)
 
 
 def _serve(container: Container, request: Request, upstream: Upstream) -> Served:
     return serve(_server_of(container), container, request, upstream)
+
+
+def _touched(container: Container, address: str, at_ms: int) -> tuple[Line, ...]:
+    return touched(_server_of(container), address, at_ms)
 
 
 def _filled(container: Container, at_ms: int) -> Signalled:
@@ -274,6 +296,7 @@ PROGRAM = Program(
     starts=begun,
     filled=_filled,
     signalled=_signalled,
+    touched=_touched,
     source="https://github.com/docker-library/postgres; tests/golden/programs/postgres, public-knowledge",
     unrecorded="what is said of a setting on the command line (known of files), of root, of a full volume at the first start, and the"
     " last two lines of a server whose write-ahead log finds no space",

@@ -27,7 +27,7 @@ from env_core.shell._clients import (
 )
 from env_core.shell._clients._wire import NetworkWire, Wire
 from env_core.shell._disk_free import df
-from env_core.shell.context import Process, Program
+from env_core.shell.context import Process, Program, Talking
 from env_core.world import Output
 
 Client = Callable[[Process, list[str], Wire], Output]
@@ -84,7 +84,11 @@ CLIENTS: Mapping[str, Mapping[str, Client]] = {
 """The clients by name, by the flavour of the tools beside them."""
 
 
-def _bound(client: Client, wire: Wire) -> Program:
+def bound(client: Client, wire: Wire) -> Program:
+    """Return a client as a program of one place."""
+    if client is psql.run:
+        return Talking(lambda process, argv: psql.talk(process, argv, wire))
+
     def run(process: Process, argv: list[str]) -> Output:
         return client(process, argv, wire)
 
@@ -98,7 +102,7 @@ _OF_CONTAINERS = ("psql", "pg_isready", "pg_dump", "getent", "ip", "ifconfig", "
 def outside_programs(network: Network) -> dict[str, Program]:
     """Return the clients of a host on the nodes' network, outside the cluster."""
     wire = NetworkWire(network, network.outside())
-    found = {name: _bound(client, wire) for name, client in _GNU.items() if name not in _OF_CONTAINERS}
+    found = {name: bound(client, wire) for name, client in _GNU.items() if name not in _OF_CONTAINERS}
     found["promql"] = promql.bound(network.telemetry)
     found["promtool"] = promtool.run
     return found
@@ -116,16 +120,16 @@ def inside_programs(run: Run, network: Network, runtime: Runtime, image: Image) 
     wire = NetworkWire(network, source, 1 if is_musl(container.image) else 2)
     clients = _BUSYBOX if image.base == "alpine" else _GNU
     known = commands_of(image)
-    found = {name: _bound(client, wire) for name, client in clients.items() if name in known}
+    found = {name: bound(client, wire) for name, client in clients.items() if name in known}
     if "df" in known:
         found["df"] = partial(df, run, network)
     if image.base == "alpine":
         # What an image brings beside BusyBox's applet of the same name is the full program.
         full = {name: _GNU[name] for name in ("wget", "nslookup", "ping", "nc") if name in image.binaries}
-        found |= {name: _bound(client, wire) for name, client in full.items()}
+        found |= {name: bound(client, wire) for name, client in full.items()}
         found["busybox"] = partial(_busybox, found)
     elif "busybox" in image.binaries:
-        own = {name: _bound(client, wire) for name, client in _DEBIAN_BUSYBOX.items()}
+        own = {name: bound(client, wire) for name, client in _DEBIAN_BUSYBOX.items()}
         found["busybox"] = partial(_busybox, own)
     return found
 

@@ -15,8 +15,10 @@ from env_core.apiserver.request import ExecOptions
 from env_core.programs import NETWORK_UNREACHABLE, Container, Line, Program, Run
 from env_core.programs._disks import place_of
 from env_core.programs._machine import Machine
+from env_core.shell._jobs import Jobs
 from env_core.shell._registry import builtin_programs
-from env_core.shell.clients import CLIENTS
+from env_core.shell.budget import Budget
+from env_core.shell.clients import CLIENTS, bound
 from env_core.shell.context import Process
 from env_core.shell.filesystem import FileSystem
 from env_core.shell.inside import run_inside
@@ -79,6 +81,8 @@ class Family:
     """Whether a command's lines come in an order of chance."""
     is_child: Callable[[str], bool] = lambda _line: False
     """Whether a line is of a child process, which writes beside the server as it comes."""
+    before: Callable[[Served], None] = lambda _served: None
+    """What the recorder had begun before the first trigger."""
     grace_ms: int = 5_000
     """How long after the signal the recorder killed what had not ended."""
 
@@ -90,6 +94,8 @@ class Served:
         self.family = family
         self.record = record
         self.world: Cluster = cluster()
+        self.files = FileSystem(FILES)
+        self.jobs = Jobs(lambda: self.world.loop.now_ms)
         world = self.world
         # A client's record is of the client pod: its address, its name server.
         address = ADDRESS if "log" in record else CLIENT
@@ -163,8 +169,9 @@ class Served:
             })  # fmt: skip
 
     def wait(self, duration_ms: int) -> None:
-        """Let time pass."""
-        self.world.loop.run_until(self.world.loop.now_ms + duration_ms)
+        """Let time pass, also for what was begun before."""
+        loop = self.world.loop
+        self.jobs.advance(duration_ms, lambda passing_ms: loop.run_until(loop.now_ms + passing_ms))
 
     def say(self, lines: tuple[Line, ...]) -> None:
         """Add lines to the log."""
@@ -172,16 +179,25 @@ class Served:
 
     def command(self, line: str) -> Output:
         """Run a command line of the client pod."""
+        process = self._process()
+        return process.programs["sh"](process, ["sh", "-c", line])
+
+    def begin(self, line: str) -> None:
+        """Run a command line of the client pod, whose background commands go on after it."""
+        process = self._process()
+        process.budget, process.jobs = Budget(), self.jobs
+        process.programs["sh"](process, ["sh", "-c", line])
+
+    def _process(self) -> Process:
         source = self.world.network.source_of_pod("tron", "toolbox")
         assert source is not None
         wire = RecordedWire(self.world.network, source)
-        found = {name: partial(_client, client, wire) for name, client in {**CLIENTS["gnu"]}.items()}
+        found = {name: bound(client, wire) for name, client in {**CLIENTS["gnu"]}.items()}
         found["busybox"] = partial(_busybox, wire)
-        process = Process(
-            "", FileSystem(FILES), {"PATH": "/usr/bin:/bin", "HOME": "/root"}, now_ms=lambda: self.world.loop.now_ms,
+        return Process(
+            "", self.files, {"PATH": "/usr/bin:/bin", "HOME": "/root"}, now_ms=lambda: self.world.loop.now_ms,
             advance=self.wait, programs={**builtin_programs("gnu"), **found}, flavour="gnu",
         )  # fmt: skip
-        return process.programs["sh"](process, ["sh", "-c", line])
 
     def inside(self, line: str) -> Output:
         """Run a command line in the server's container."""
@@ -202,6 +218,8 @@ class Served:
             found = program.signalled(container, name, at_ms, memory)
             if found is not None:
                 self.say(found.log)
+                if found.memory is not None:
+                    self.world.runtime.remember(container.pod_uid, container.name, dict(found.memory))
                 return found.code
         launch = self.run.launch
         return launch.stop_code if name == "TERM" else None
@@ -209,10 +227,6 @@ class Served:
     def log(self) -> list[Line]:
         """Return the whole log."""
         return self.world.runtime.log_lines("uid-tron-server", "server", 0)
-
-
-def _client(client: Any, wire: Any, process: Process, argv: list[str]) -> Output:
-    return client(process, argv, wire)  # type: ignore[no-any-return]
 
 
 def _busybox(wire: Any, process: Process, argv: list[str]) -> Output:
@@ -342,9 +356,11 @@ def judge_of(family: Family) -> Callable[[Record, Folder], Comparison]:
 
     def judge(record: Record, _folder: Folder) -> Comparison:
         served = Served(family, record)
+        family.before(served)
         asked, answered, code = _steps(served, record, formats)
         run = served.run
-        if code is None and run.exit_at_ms is not None:
+        is_over = run.exit_at_ms is not None and run.exit_at_ms <= served.world.loop.now_ms
+        if code is None and run.exit_at_ms is not None and (is_over or not record.get("stopped_by")):
             code = run.exit_code
         elif code is None and record.get("stopped_by"):
             code = served.signal(record["stopped_by"].removeprefix("SIG"))
@@ -357,6 +373,8 @@ def judge_of(family: Family) -> Callable[[Record, Folder], Comparison]:
             # A client's record: the streams are texts.
             for stream in ("stdout", "stderr"):
                 text = "".join(f"{line.text}\n" for line in served.log() if line.stream == stream)
+                if not record[stream].endswith("\n"):
+                    text = text.removesuffix("\n")  # a log has whole lines only
                 wanted[stream] = record[stream]
                 got[stream] = record[stream] if _is_same(family, record[stream], text, formats) else text
             return Comparison(wanted, got)

@@ -5,6 +5,7 @@ Source: postgres 15 src/interfaces/libpq/fe-connect.c; tests/golden/programs/pos
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, unquote
@@ -24,11 +25,12 @@ from env_core.shell._clients._wire import (
 from env_core.shell.context import Process
 
 SOCKET_DIRECTORY: Final = "/var/run/postgresql"
+_NONE: Final[Mapping[str, str]] = {}
 _PORT: Final = "5432"
 _CONNECT_TIMEOUT_MS: Final = 130_000
 _HINT: Final = "Is the server running on that host and accepting TCP/IP connections?"
 _LOCAL_HINT: Final = "Is the server running locally and accepting connections on that socket?"
-_LOST: Final = (
+LOST: Final = (
     "server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally\n"
     "\tbefore or while processing the request."
 )
@@ -210,29 +212,55 @@ def ask(
     where: str,
     statement: str,
     path: str,
+    more: Mapping[str, str] = _NONE,
 ) -> Reply:
-    """Send a statement.
+    """Send a statement, and wait for what the server says.
 
     Raises:
         Failed: the server does not let one in, or does not answer.
     """
+    reply = sent(process, wire, connection, target, where, statement, path, more)
+    sleep(process, min(reply.latency_ms, _CONNECT_TIMEOUT_MS))
+    return checked(reply, target, where)
+
+
+def sent(
+    process: Process,
+    wire: Wire,
+    connection: Connection,
+    target: Target,
+    where: str,
+    statement: str,
+    path: str,
+    more: Mapping[str, str] = _NONE,
+) -> Reply:
+    """Send a statement; `more` are pseudo headers."""
     user = target.user or own_name(process)
     query = Query(user, target.password or "", target.database or user, statement)
-    is_local = "socket" in where
-    body = encode(query)
-    headers = {LOCAL: own_name(process)} if is_local else {}
+    headers = {**more, LOCAL: own_name(process)} if "socket" in where else {**more}
     if target.password is None:
         headers[NO_PASSWORD] = ""
-    timeout_ms = target.timeout_ms
-    reply = wire.exchange(
-        connection,
-        Request(method="", path=path, body=body, protocol=PROTOCOL, headers=headers, timeout_ms=timeout_ms),
+    request = Request(
+        method="",
+        path=path,
+        body=encode(query),
+        protocol=PROTOCOL,
+        headers=headers,
+        timeout_ms=target.timeout_ms,
     )
-    sleep(process, min(reply.latency_ms, _CONNECT_TIMEOUT_MS))
+    return wire.exchange(connection, request)
+
+
+def checked(reply: Reply, target: Target, where: str) -> Reply:
+    """Return a reply that is one.
+
+    Raises:
+        Failed: the server does not answer.
+    """
     if reply.failure == TIMEOUT:
-        raise Failed(f"{where} failed: timeout expired" if timeout_ms else f"{where} failed: {_LOST}")
+        raise Failed(f"{where} failed: timeout expired" if target.timeout_ms else f"{where} failed: {LOST}")
     if reply.failure or reply.status:
-        raise Failed(f"{where} failed: {_LOST}")
+        raise Failed(f"{where} failed: {LOST}")
     return reply
 
 

@@ -1,0 +1,176 @@
+"""Reads SQL expressions, one token after another.
+
+Source: https://www.postgresql.org/docs/15/sql-syntax-lexical.html (operator precedence); gram.y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from env_core.programs._postgres_errors import Problem
+from env_core.programs._postgres_syntax import RESERVED, Node, Token, tokens
+
+_COMPARISONS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=", "like", "ilike")
+
+
+class Reader:
+    """Takes one token after another."""
+
+    def __init__(self, query: str) -> None:
+        self.query = query
+        self.tokens = tokens(query)
+        self.place = 0
+
+    def peek(self, ahead: int = 0) -> Token | None:
+        place = self.place + ahead
+        return self.tokens[place] if place < len(self.tokens) else None
+
+    def refused(self) -> Problem:
+        token = self.peek()
+        if token is None:
+            return Problem("syntax error at end of input", len(self.query) + 1)
+        return Problem(f'syntax error at or near "{token.shown}"', token.at)
+
+    def is_next(self, *words: str) -> bool:
+        for ahead, word in enumerate(words):
+            token = self.peek(ahead)
+            if token is None or token.kind == "text" or token.text != word:
+                return False
+        return True
+
+    def take(self, *words: str) -> bool:
+        if not self.is_next(*words):
+            return False
+        self.place += len(words)
+        return True
+
+    def need(self, *words: str) -> None:
+        for word in words:
+            if not self.take(word):
+                raise self.refused()
+
+    def name(self) -> Token:
+        token = self.peek()
+        if token is None or token.kind != "name" or token.text in RESERVED:
+            raise self.refused()
+        self.place += 1
+        return token
+
+    def table(self) -> Token:
+        first = self.name()
+        return self.name() if self.take(".") else first
+
+    def names(self) -> tuple[Token, ...]:
+        self.need("(")
+        found = [self.name()]
+        while self.take(","):
+            found.append(self.name())
+        self.need(")")
+        return tuple(found)
+
+    # Expressions, by rising precedence.
+
+    def expression(self) -> Node:
+        left = self.conjunction()
+        while (token := self.peek()) is not None and self.take("or"):
+            left = Node("operator", "or", token.at, (left, self.conjunction()))
+        return left
+
+    def conjunction(self) -> Node:
+        left = self.negation()
+        while (token := self.peek()) is not None and self.take("and"):
+            left = Node("operator", "and", token.at, (left, self.negation()))
+        return left
+
+    def negation(self) -> Node:
+        token = self.peek()
+        if token is not None and self.take("not"):
+            return Node("operator", "not", token.at, (self.negation(),))
+        return self.comparison()
+
+    def comparison(self) -> Node:
+        left = self.sum()
+        token = self.peek()
+        if token is None or token.kind == "text":
+            return left
+        if self.take("is"):
+            is_not = self.take("not")
+            self.need("null")
+            found = Node("operator", "is null", token.at, (left,))
+            return Node("operator", "not", token.at, (found,)) if is_not else found
+        is_not = self.is_next("not", "like") and self.take("not")
+        token = self.peek()
+        if token is not None and token.text in _COMPARISONS and self.take(token.text):
+            found = Node("operator", token.text, token.at, (left, self.sum()))
+            return Node("operator", "not", token.at, (found,)) if is_not else found
+        return left
+
+    def sum(self) -> Node:
+        return self._chain(("+", "-", "||"), self.product)
+
+    def product(self) -> Node:
+        return self._chain(("*", "/", "%"), self.cast)
+
+    def _chain(self, signs: tuple[str, ...], below: Callable[[], Node]) -> Node:
+        left = below()
+        while (token := self.peek()) is not None and token.kind == "sign" and token.text in signs:
+            self.place += 1
+            left = Node("operator", token.text, token.at, (left, below()))
+        return left
+
+    def cast(self) -> Node:
+        found = self.primary()
+        while self.take("::"):
+            found = Node("cast", self.type(), found.at, (found,))
+        return found
+
+    def primary(self) -> Node:
+        token = self.peek()
+        if token is None:
+            raise self.refused()
+        if token.kind in ("number", "text"):
+            self.place += 1
+            return Node(token.kind, token.text, token.at)
+        if token.text in ("-", "+") and token.kind == "sign":
+            self.place += 1
+            return Node(
+                "operator", "negative" if token.text == "-" else "positive", token.at, (self.primary(),)
+            )
+        if self.take("("):
+            found = self.expression()
+            self.need(")")
+            return found
+        if token.kind == "name" and token.text in ("null", "true", "false"):
+            self.place += 1
+            return Node(token.text, "", token.at)
+        name = self.name()
+        if self.take("("):
+            return self.call(name)
+        if self.take("."):
+            return Node("column", self.name().text, name.at)
+        return Node("column", name.text, name.at)
+
+    def call(self, name: Token) -> Node:
+        parts: list[Node] = []
+        if self.take("*"):
+            parts.append(Node("all", "*", name.at))
+        elif not self.is_next(")"):
+            parts.append(self.expression())
+            while self.take(","):
+                parts.append(self.expression())
+        self.need(")")
+        return Node("call", name.text, name.at, tuple(parts))
+
+    def type(self) -> str:
+        words = [self.name().text]
+        while self.is_next("varying") or self.is_next("precision"):
+            words.append(self.name().text)
+        if self.take("("):
+            while not self.take(")"):
+                if self.peek() is None:
+                    raise self.refused()
+                self.place += 1
+        if self.take("with", "time", "zone"):
+            words.append("with time zone")
+        return " ".join(words)
