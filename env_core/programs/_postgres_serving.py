@@ -11,7 +11,7 @@ from env_core.programs import (
     _postgres_talking,
     _postgres_wire,
 )
-from env_core.programs._model import END_OF_TIME_MS, EMPTY, Container, Line, Reply, Request, Served, Upstream
+from env_core.programs._model import EMPTY, END_OF_TIME_MS, Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._postgres_config import ON
 from env_core.programs._postgres_login import Refusal, Server, stamp
 from env_core.programs._postgres_wire import ALIVE, PING, SESSION, Query

@@ -19,7 +19,7 @@ from env_core.programs import (
     _postgres_standby,
 )
 from env_core.programs import _postgres_sessions as sessions
-from env_core.programs._model import END_OF_TIME_MS, EMPTY, Container, Line, Reply, Request, Served, Upstream
+from env_core.programs._model import EMPTY, END_OF_TIME_MS, Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._postgres_config import ON, duration_ms
 from env_core.programs._postgres_errors import Fields
 from env_core.programs._postgres_login import Refusal, Server, stamp
