@@ -300,6 +300,7 @@ class Network(Resolver):
             way.note(effect, served.lasts_until_ms)
         if served.log:
             self._runtime.log(run, served.log)
+        self._loop.work.done += served.work
         if served.ends is not None:
             ends_ms = at_ms + reply.latency_ms + served.ends_after_ms
             self._runtime.end(run, ends_ms, served.ends, "Error")

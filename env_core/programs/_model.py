@@ -216,6 +216,8 @@ class Served(NamedTuple):
     """Peak above the resting use; over the limit the container is OOM-killed and the reply is lost."""
     kept_bytes: int = 0
     """What the process keeps of that for good: a leak, request by request."""
+    work: int = 0
+    """What answering cost the simulator beyond the usual, in units of about a microsecond."""
     ends: int | None = None
     """The code with which the program dies of the request; None when it lives on."""
     ends_after_ms: int = 0

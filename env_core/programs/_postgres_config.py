@@ -159,9 +159,13 @@ def size_bytes(value: str, unit_bytes: int) -> int:
     return int(float(found[1]) * (_SIZES.get(found[2], unit_bytes) if found[2] else unit_bytes))
 
 
+_DURATION_MAX_MS: Final = (1 << 31) - 1
+"""Settings have 32 bits."""
+
+
 def duration_ms(value: str) -> int:
     """Return a length of time in milliseconds; a bare number counts them."""
     found = _NUMBER.match(value.strip())
     if found is None:
         return 0
-    return round(float(found[1]) * _TIMES.get(found[2] or "ms", 1))
+    return round(min(float(found[1]) * _TIMES.get(found[2] or "ms", 1), _DURATION_MAX_MS))

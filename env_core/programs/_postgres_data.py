@@ -8,14 +8,17 @@ tests/golden/programs/postgres (postgres.ok.fast, postgres.relfile.lost).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Final, NamedTuple
 
 from env_core.programs import _postgres_writing
+from env_core.programs._postgres_bounds import ROWS_MAX, Meter
 from env_core.programs._postgres_errors import Problem, UnknownTable
 from env_core.programs._postgres_parser import parsed
 from env_core.programs._postgres_syntax import Node, Statement
-from env_core.programs._postgres_tables import Row, Stored, Table, selected, table_of
-from env_core.programs._postgres_values import Scope, Typed, Value, evaluated, full_type, is_number, shown
+from env_core.programs._postgres_tables import Row, Stored, Table, selected, table_of, too_many
+from env_core.programs._postgres_types import Typed, Value, converted, full_type, is_number, shown
+from env_core.programs._postgres_values import Scope, evaluated, truth, unknown_function
 
 LIMIT: Final = "connection limit "
 
@@ -36,9 +39,6 @@ class Actor(NamedTuple):
     """What the server shows of itself as tables: names of columns, and rows."""
     is_mine: Callable[[Table, Row], bool] = lambda _table, _row: True
     """Whether a row that is about to be changed is free; raises when it is not."""
-
-
-_SERVER: Final = Actor()
 
 
 class Told(NamedTuple):
@@ -64,7 +64,7 @@ def run(text: str, kept: Stored) -> Told | None:
     if not statement.table and statement.verb != "alter role":
         return None
     try:
-        told = execute(statement, kept, _SERVER)
+        told = execute(statement, kept, Actor(scope=Scope(meter=Meter())))
     except UnknownTable:
         return None
     except Problem as refused:
@@ -115,6 +115,8 @@ def _change(statement: Statement, kept: Stored, actor: Actor) -> _postgres_writi
     table = _opened(statement, kept, actor)
     if verb == "insert":
         return _postgres_writing.insert(statement, table, kept, scope)
+    if verb == "delete" and table.made is not None and statement.where is None:
+        return _postgres_writing.truncate(table, kept, f"DELETE {table.size()}")
     if verb in ("update", "delete"):
         rows = selected(table, statement.where, scope)
         for row in rows:
@@ -152,9 +154,7 @@ def _select(statement: Statement, kept: Stored, actor: Actor) -> Told:
     scopes, names, kinds = _source(statement, kept, actor)
     _check(statement, names, kinds, actor.scope)
     scopes = [each for each in scopes if _holds(statement.where, each)]
-    for node, is_falling in reversed(statement.order):
-        place = int(node.value) - 1 if node.kind == "number" else -1
-        by = statement.items[place][0] if place >= 0 else node
+    for by, is_falling in reversed(_orders(statement)):
         scopes = sorted(scopes, key=lambda each: _order(evaluated(by, each).value), reverse=is_falling)
     if statement.limit >= 0:
         scopes = scopes[: statement.limit]
@@ -173,9 +173,32 @@ def _select(statement: Statement, kept: Stored, actor: Actor) -> Told:
     return _read(tuple(head), tuple(tuple(shown(each.value) for each in row) for row in rows), shown_kinds)
 
 
-def _order(value: Value) -> tuple[bool, float, str]:
-    if isinstance(value, int | float):
-        return (False, float(value), "")
+def _orders(statement: Statement) -> list[tuple[Node, bool]]:
+    """Return by what rows are sorted: a number or a name may stand for a result column.
+
+    Raises:
+        Problem: there is no such column.
+    """
+    found = []
+    for node, is_falling in statement.order:
+        by = node
+        if node.kind == "number":
+            place = int(node.value) if node.value.isdigit() and len(node.value) < 10 else 0
+            if not node.value.isdigit():
+                raise Problem("non-integer constant in ORDER BY", node.at)
+            if not 1 <= place <= len(statement.items):
+                raise Problem(f"ORDER BY position {node.value} is not in select list", node.at)
+            by = statement.items[place - 1][0]
+        elif node.kind == "column":
+            by = next((item for item, name in statement.items if name == node.value), node)
+        if by.kind != "all":
+            found.append((by, is_falling))
+    return found
+
+
+def _order(value: Value) -> tuple[bool, float | Decimal, str]:
+    if isinstance(value, int | float | Decimal):
+        return (False, value, "")
     return (value is None, 0.0, shown(value))
 
 
@@ -184,7 +207,7 @@ def _read(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...], kinds: tuple
 
 
 def _holds(where: Node | None, scope: Scope) -> bool:
-    return where is None or evaluated(where, scope).value is True
+    return where is None or truth(where, scope, "WHERE") is True
 
 
 def _check(statement: Statement, names: list[str], kinds: list[str], scope: Scope) -> None:
@@ -193,11 +216,12 @@ def _check(statement: Statement, names: list[str], kinds: list[str], scope: Scop
     Raises:
         Problem: there is no such column.
     """
-    nodes = [node for node, _ in statement.items] + [node for node, _ in statement.order]
+    nodes = [node for node, _ in statement.items] + [node for node, _ in _orders(statement)]
     nodes += [] if statement.where is None else [statement.where]
+    nodes.reverse()
     while nodes:
-        node = nodes.pop(0)
-        nodes = [*node.parts, *nodes]
+        node = nodes.pop()
+        nodes += reversed(node.parts)
         if node.kind == "column" and node.value not in names:
             evaluated(node, scope)
         if node.kind == "all" and node.value == "*" and not names:
@@ -218,11 +242,12 @@ def _source(statement: Statement, kept: Stored, actor: Actor) -> tuple[list[Scop
         scopes = [table.scope(row.values, scope) for row in table.all_rows()]
         return scopes, [column.name for column in table.columns], kinds
     if statement.call is not None:
-        call, name = statement.call, statement.alias or statement.call.value
-        if call.value != "generate_series":
-            evaluated(call, scope)
-        ends = [int(evaluated(each, scope).value or 0) for each in call.parts]
-        numbers = range(ends[0], ends[1] + 1, *ends[2:3])
+        numbers = _series(statement.call, scope)
+        count = _length(numbers)
+        if count > ROWS_MAX:
+            raise too_many(count)
+        name = statement.alias or statement.call.value
+        scope.spend(count)
         return (
             [scope._replace(columns={name: Typed(each, "integer")}) for each in numbers],
             [name],
@@ -231,10 +256,38 @@ def _source(statement: Statement, kept: Stored, actor: Actor) -> tuple[list[Scop
     return [scope], [], []
 
 
+def _series(call: Node, scope: Scope) -> range:
+    """Return the numbers of generate_series.
+
+    Raises:
+        Problem: it is another function, or not used as it is made for.
+    """
+    values = [evaluated(each, scope) for each in call.parts]
+    ends = [
+        converted(each, "bigint", call.at) if is_number(each.type) or each.type == "unknown" else None
+        for each in values
+    ]
+    numbers = [each for each in ends if isinstance(each, int)]
+    if call.value != "generate_series" or len(numbers) != len(values) or len(values) not in (2, 3):
+        raise unknown_function(call, values)
+    if numbers[2:] == [0]:
+        raise Problem("step size cannot equal zero")
+    step = numbers[2] if len(numbers) > 2 else 1
+    return range(numbers[0], numbers[1] + (1 if step > 0 else -1), step)
+
+
+def _length(numbers: range) -> int:
+    """Return how many numbers there are, be they more than a sequence of Python's may have."""
+    step = numbers.step
+    return max((numbers.stop - numbers.start + step - (1 if step > 0 else -1)) // step, 0)
+
+
 def _counted(statement: Statement, kept: Stored, actor: Actor) -> Told:
     """Return how many rows there are; other aggregates than count are not simulated."""
     if statement.table and statement.where is None and statement.table not in actor.views:
         count = _opened(statement, kept, actor).size()
+    elif statement.call is not None and statement.where is None:
+        count = _length(_series(statement.call, actor.scope))
     else:
         scopes, names, kinds = _source(statement, kept, actor)
         _check(statement._replace(items=()), names, kinds, actor.scope)

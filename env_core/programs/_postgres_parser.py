@@ -16,12 +16,12 @@ from env_core.programs._postgres_reader import Reader
 from env_core.programs._postgres_syntax import Node, Statement
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def parsed(query: str) -> tuple[tuple[Statement, ...], Problem | None]:
     """Return a query string's statements, or why it is none: one syntax error refuses all of them."""
-    reader = Reader(query)
     found: list[Statement] = []
     try:
+        reader = Reader(query)
         while True:
             while reader.take(";"):
                 pass
@@ -48,13 +48,13 @@ def _statement(reader: Reader) -> Statement:
             raise reader.refused()
     except Problem:
         # What is not simulated is taken for a good statement, as far as its words tell.
-        reader.place = start
+        reader.rewind(start)
         words = []
         while (token := reader.peek()) is not None and not reader.is_next(";"):
             words.append(token.text)
             reader.place += 1
         if read is not _unknown and _BEYOND.isdisjoint(words):
-            reader.place = start
+            reader.rewind(start)
             read(reader)
             raise reader.refused() from None
         found = Statement("other", "")
@@ -133,17 +133,28 @@ def _alter(reader: Reader) -> Statement | None:
     if token is not None and token.kind == "text" and reader.take("password"):
         reader.place += 1
         return Statement("alter role", "", value=token.text, names=(name,), tag="password")
-    is_negative = reader.is_next("connection", "limit", "-")
-    token = reader.peek(3 if is_negative else 2)
-    if token is not None and token.kind == "number" and reader.take("connection", "limit"):
-        reader.place += 2 if is_negative else 1
-        return Statement(
-            "alter role", "", value="-1" if is_negative else token.text, names=(name,), tag="limit"
-        )
+    if reader.take("connection", "limit"):
+        sign = "-" if reader.take("-") else ""
+        limit = reader.whole()
+        return Statement("alter role", "", value=f"{sign}{limit}", names=(name,), tag="limit")
     return None
 
 
+_SPECIAL: Final = (
+    ("time", "zone"),
+    ("transaction",),
+    ("session", "authorization"),
+    ("session", "characteristics"),
+    ("role",),
+)
+"""What SET takes beside the names of settings; its values are not simulated."""
+
+
 def _set(reader: Reader) -> Statement:
+    if any(reader.is_next(*words) for words in _SPECIAL):
+        while reader.peek() is not None and not reader.is_next(";"):
+            reader.place += 1
+        return Statement("other", "")
     if not reader.take("session"):
         reader.take("local")
     name = reader.name()
@@ -151,11 +162,16 @@ def _set(reader: Reader) -> Statement:
         name = name._replace(text=f"{name.text}.{reader.name().text}")
     if not reader.take("to"):
         reader.need("=")
-    token = reader.peek()
-    if token is None or token.kind not in ("name", "text", "number"):
-        raise reader.refused()
-    reader.place += 1
-    return Statement("set", "", names=(name,), value=token.text)
+    values = []
+    while True:
+        sign = "-" if reader.take("-") else ""
+        token = reader.peek()
+        if token is None or token.kind not in ("name", "text", "number"):
+            raise reader.refused()
+        reader.place += 1
+        values.append(sign + token.text)
+        if not reader.take(","):
+            return Statement("set", "", names=(name,), value=", ".join(values))
 
 
 def _show(reader: Reader) -> Statement:

@@ -33,9 +33,15 @@ def _item(reader: Reader) -> tuple[Node, str]:
         return node, reader.name().text
     if token is not None and token.kind == "name" and token.text not in RESERVED:
         return node, reader.name().text
-    return node, node.value if node.kind in ("column", "call") else _type_name(
-        node
-    ) if node.kind == "cast" else "?column?"
+    return node, _name_of(node)
+
+
+def _name_of(node: Node) -> str:
+    """Return the name of a result column that has none of its own: that of what it is taken from."""
+    if node.kind == "cast":
+        inner = _name_of(node.parts[0])
+        return _type_name(node) if inner == "?column?" else inner
+    return node.value if node.kind in ("column", "call") else "?column?"
 
 
 def _type_name(node: Node) -> str:
@@ -69,9 +75,5 @@ def ordered(reader: Reader, found: Statement) -> Statement:
                 break
         found = found._replace(order=tuple(order))
     if reader.take("limit"):
-        token = reader.peek()
-        if token is None or token.kind != "number":
-            raise reader.refused()
-        reader.place += 1
-        found = found._replace(limit=int(float(token.text)))
+        found = found._replace(limit=-1 if reader.take("all") else reader.whole())
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from env_core.programs._postgres_bounds import CHAIN_MAX, DEPTH_MAX, too_deep
 from env_core.programs._postgres_errors import Problem
 from env_core.programs._postgres_syntax import RESERVED, Node, Token, tokens
 
@@ -21,6 +22,12 @@ class Reader:
         self.query = query
         self.tokens = tokens(query)
         self.place = 0
+        self._depth = 0
+        self._chained = 0
+
+    def rewind(self, place: int) -> None:
+        """Go back to a word, and read on from there."""
+        self.place, self._depth = place, 0
 
     def peek(self, ahead: int = 0) -> Token | None:
         place = self.place + ahead
@@ -57,6 +64,16 @@ class Reader:
         self.place += 1
         return token
 
+    def whole(self) -> int:
+        """Read a whole number that stands for itself: an Iconst of the grammar, which has 32 bits."""
+        token = self.peek()
+        if token is None or not token.text.isdigit() or token.kind != "number" or len(token.text) > 10:
+            raise self.refused()
+        if int(token.text) >= 1 << 31:
+            raise self.refused()
+        self.place += 1
+        return int(token.text)
+
     def table(self) -> Token:
         first = self.name()
         return self.name() if self.take(".") else first
@@ -72,21 +89,47 @@ class Reader:
     # Expressions, by rising precedence.
 
     def expression(self) -> Node:
+        """Read an expression.
+
+        Raises:
+            Problem: there is none, or it is too deep.
+        """
+        if not self._depth:
+            self._chained = 0
+        self._depth += 1
+        if self._depth > DEPTH_MAX:
+            raise too_deep()
+        found = self.disjunction()
+        self._depth -= 1
+        return found
+
+    def _operator(self, sign: str, token: Token, *parts: Node) -> Node:
+        self._chained += 1
+        if self._chained > CHAIN_MAX:
+            raise too_deep()
+        return Node("operator", sign, token.at, parts)
+
+    def disjunction(self) -> Node:
         left = self.conjunction()
         while (token := self.peek()) is not None and self.take("or"):
-            left = Node("operator", "or", token.at, (left, self.conjunction()))
+            left = self._operator("or", token, left, self.conjunction())
         return left
 
     def conjunction(self) -> Node:
         left = self.negation()
         while (token := self.peek()) is not None and self.take("and"):
-            left = Node("operator", "and", token.at, (left, self.negation()))
+            left = self._operator("and", token, left, self.negation())
         return left
 
     def negation(self) -> Node:
         token = self.peek()
         if token is not None and self.take("not"):
-            return Node("operator", "not", token.at, (self.negation(),))
+            self._depth += 1
+            if self._depth > DEPTH_MAX:
+                raise too_deep()
+            found = self._operator("not", token, self.negation())
+            self._depth -= 1
+            return found
         return self.comparison()
 
     def comparison(self) -> Node:
@@ -116,13 +159,13 @@ class Reader:
         left = below()
         while (token := self.peek()) is not None and token.kind == "sign" and token.text in signs:
             self.place += 1
-            left = Node("operator", token.text, token.at, (left, below()))
+            left = self._operator(token.text, token, left, below())
         return left
 
     def cast(self) -> Node:
         found = self.primary()
-        while self.take("::"):
-            found = Node("cast", self.type(), found.at, (found,))
+        while (token := self.peek()) is not None and self.take("::"):
+            found = self._operator("", token, found)._replace(kind="cast", value=self.type(), at=found.at)
         return found
 
     def primary(self) -> Node:
@@ -134,9 +177,13 @@ class Reader:
             return Node(token.kind, token.text, token.at)
         if token.text in ("-", "+") and token.kind == "sign":
             self.place += 1
-            return Node(
-                "operator", "negative" if token.text == "-" else "positive", token.at, (self.primary(),)
-            )
+            self._depth += 1
+            if self._depth > DEPTH_MAX:
+                raise too_deep()
+            sign = "negative" if token.text == "-" else "positive"
+            found = self._operator(sign, token, self.primary())
+            self._depth -= 1
+            return found
         if self.take("("):
             found = self.expression()
             self.need(")")

@@ -8,8 +8,10 @@ postgres.deadlock, postgres.lockwait, postgres.ok.fast).
 from __future__ import annotations
 
 import json
+from typing import Final
 
 from env_core.programs import _postgres_data, _postgres_results, _postgres_sessions
+from env_core.programs._postgres_bounds import UNDO_MAX
 from env_core.programs._postgres_config import ON
 from env_core.programs._postgres_data import Actor
 from env_core.programs._postgres_errors import Fields, Problem
@@ -26,7 +28,9 @@ from env_core.programs._postgres_sessions import (
     Session,
 )
 from env_core.programs._postgres_syntax import Statement
+from env_core.programs._postgres_tables import too_many
 from env_core.programs._postgres_waiting import (
+    Ended,
     Reached,
     Turn,
     Waiting,
@@ -72,13 +76,15 @@ def go_on(session: Session, world: World) -> Turn:
     if refused is not None:
         return _failed(session, world, refused.fields, ())
     log: tuple[str, ...] = ()
-    wal_bytes = 0
+    wal_bytes = work = 0
     while session.place < len(statements):
         statement = statements[session.place]
         try:
             turn = _one(statement, session, world, is_alone=len(statements) == 1)
         except Problem as problem:
             return _failed(session, world, problem.fields, log)
+        except Ended:
+            return Turn(session._replace(order=TERMINATED), world, log=log)
         except Waiting as waiting:
             turn = waited(session, world, waiting)
             if turn.problem is not None:
@@ -86,11 +92,12 @@ def go_on(session: Session, world: World) -> Turn:
             return turn._replace(log=(*log, *turn.log))
         log = (*log, *turn.log, *acquired(session, world))
         wal_bytes += turn.wal_bytes
+        work += turn.work
         session, world = turn.session, turn.world
         if turn.problem is not None:
             return _failed(session, world, turn.problem, log)
         session = session._replace(place=session.place + 1, since_ms=world.now_ms, waits_for=0, waits_told=())
-    return Turn(_rested(session, world), world, log=log, wal_bytes=wal_bytes)
+    return Turn(_rested(session, world), world, log=log, wal_bytes=wal_bytes, work=work)
 
 
 def _rested(session: Session, world: World) -> Session:
@@ -171,16 +178,22 @@ def _transacted(statement: Statement, session: Session, world: World) -> Turn:
     return _told(_postgres_sessions.ended(session), world._replace(kept=kept), "ROLLBACK")
 
 
+_READING: Final = ("select", "with", "values", "explain", "fetch", "execute")
+"""What brings rows, of which nothing can be said that is not simulated."""
+
+
 def _executed(statement: Statement, session: Session, world: World) -> Turn:
     reached = Reached(session, world)
     take_table(statement, session, world)
     views = {}
     if statement.table == "pg_stat_activity":
-        views = {"pg_stat_activity": _postgres_sessions.activity(world.memory, session.database)}
+        views = {"pg_stat_activity": _postgres_sessions.activity(reached.memory, session.database)}
     actor = Actor(session.user, world.is_superuser, reached.scope(), views, reached.is_mine)
     is_reading = statement.verb == "select"
     kept = _postgres_sessions.visible(world.kept, world.memory, session) if is_reading else world.kept
     told = _postgres_data.execute(statement, kept, actor)
+    if told is None and statement.text.split(None, 1)[0].lower() in _READING:
+        raise Problem("this simulated server does not know this form of the statement")
     memory = _postgres_sessions.with_session(reached.memory, session)
     if told is None:
         return _told(session, world, _postgres_results.tag_of(statement.text))
@@ -190,6 +203,8 @@ def _executed(statement: Statement, session: Session, world: World) -> Turn:
         session = session._replace(
             undo=(*session.undo, *_postgres_sessions.changes(world.kept, told.rows)), rows=(*session.rows, *reached.rows)
         )  # fmt: skip
+        if len(session.undo) > UNDO_MAX:
+            raise too_many(len(session.undo))
         world = world._replace(kept=told.rows)
     if statement.verb == "lock" and statement.value == "access exclusive":
         session = session._replace(tables=(*session.tables, statement.table))
@@ -200,4 +215,10 @@ def _executed(statement: Statement, session: Session, world: World) -> Turn:
     problem = told.problem.fields if told.problem is not None else None
     if problem is not None:
         session = session._replace(results=session.results[:-1])
-    return Turn(session, world._replace(memory=memory), problem=problem, wal_bytes=told.wal_bytes)
+    return Turn(
+        session,
+        world._replace(memory=memory),
+        problem=problem,
+        wal_bytes=told.wal_bytes,
+        work=reached.meter.done,
+    )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from env_core.programs import _postgres_data, _postgres_tables
 from env_core.programs._postgres_settings import whole
 from env_core.programs._postgres_tables import Stored
-from env_core.programs._postgres_values import Typed
+from env_core.programs._postgres_types import Typed
 
 POOL: Final = "pool "
 _KEY: Final = "session "
@@ -22,6 +23,8 @@ _LAST_PID: Final = "last pid"
 _LAST_XID: Final = "last xid"
 _FIRST_PID: Final = 41
 _FIRST_XID: Final = 730
+FIRST_POOLED: Final = 90_000
+"""The processes of pools, whose clients connect anew when one ends, are numbered from here."""
 IDLE: Final = "idle"
 ACTIVE: Final = "active"
 IN_TRANSACTION: Final = "idle in transaction"
@@ -84,6 +87,7 @@ def session_of(memory: Mapping[str, str], number: str) -> Session | None:
     return None if text is None else _read(text)
 
 
+@lru_cache(maxsize=256)
 def _read(text: str) -> Session:
     values = json.loads(text)
     found = Session(*values)
@@ -231,9 +235,10 @@ def activity(
     for key, size in memory.items():
         if key.startswith(POOL):
             address = key.removeprefix(POOL)
+            first = FIRST_POOLED + len(rows)
             rows += [
-                (database, 900 + number, None, "", address, IDLE, "Client", "ClientRead", None, "SELECT 1")
-                for number in range(int(size))
+                (database, number, None, "", address, IDLE, "Client", "ClientRead", None, "SELECT 1")
+                for number in range(first, first + int(size))
             ]
     return _COLUMNS, tuple(
         tuple(Typed(value, "integer" if isinstance(value, int) else "text") for value in row) for row in rows

@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from env_core.programs._postgres_errors import Problem
+
 _TOKEN: Final = re.compile(
-    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|(?P<text>'(?:[^']|'')*')|(?P<name>[A-Za-z_][A-Za-z0-9_$]*)|\"(?P<quoted>[^\"]*)\""
-    r"|(?P<number>\d+(?:\.\d+)?)|(?P<sign>::|<=|>=|<>|!=|\|\||[-+*/%=<>(),.;])|(?P<other>.)",
+    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|(?P<text>'(?>[^']*(?:''[^']*)*)')|(?P<name>[A-Za-z_][A-Za-z0-9_$]*)|\"(?P<quoted>[^\"]*)\""
+    r"|(?P<open>'.*|\".*|/\*.*)"
+    r"|(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(?P<sign>::|<=|>=|<>|!=|\|\||[-+*/%=<>(),.;])|(?P<other>.)",
     re.DOTALL,
 )
 SERIALS: Final = ("serial", "bigserial", "smallserial")
@@ -127,13 +130,24 @@ class Statement(NamedTuple):
     tag: str = ""
 
 
+_UNTERMINATED: Final = {"'": "quoted string", '"': "quoted identifier", "/": "/* comment"}
+
+
 def tokens(query: str) -> list[Token]:
+    """Return a query's words.
+
+    Raises:
+        Problem: one of them has no end.
+    """
     found = []
     for match in _TOKEN.finditer(query):
         kind = match.lastgroup or ""
         if kind == "space":
             continue
         shown = match[0]
+        if kind == "open":
+            text = f'unterminated {_UNTERMINATED[shown[0]]} at or near "{shown}"'
+            raise Problem(text, match.start() + 1)
         text = shown.lower() if kind == "name" else match[kind]
         if kind == "text":
             text = shown[1:-1].replace("''", "'")

@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from env_core.programs._postgres_bounds import ROWS_MAX, TABLE_MAX
+from env_core.programs._postgres_errors import Problem
 from env_core.programs._postgres_parser import parsed
 from env_core.programs._postgres_syntax import SERIALS, Check, Column, Key, Node, Statement
-from env_core.programs._postgres_values import Scope, Typed, Value, evaluated, full_type, shown
+from env_core.programs._postgres_types import Typed, Value, full_type, loaded, shown, stored
+from env_core.programs._postgres_values import Scope, evaluated, truth
 
 FIRST_OID: Final = 16_384
 DATABASE_OID: Final = 16_385
@@ -76,14 +79,23 @@ class Table(NamedTuple):
 
     def scope(self, values: tuple[Value, ...], scope: Scope) -> Scope:
         """Return what an expression sees that is about one of its rows."""
+        kinds = [full_type(column.type) for column in self.columns]
         known = {
-            column.name: Typed(value, full_type(column.type)) for column, value in zip(self.columns, values)
+            column.name: Typed(loaded(value, kind), kind)
+            for column, value, kind in zip(self.columns, values, kinds)
         }
+        scope.spend(len(known))
         return scope._replace(columns=known)
 
     def all_rows(self) -> Iterator[Row]:
-        """Return all rows, in order."""
+        """Return all rows, in order.
+
+        Raises:
+            Problem: they are more than the server looks at.
+        """
         if self.made is not None:
+            if self.size() > ROWS_MAX:
+                raise too_many(self.size())
             query, first, last = self.made
             for number in range(first, last + 1):
                 yield Row(number - first + 1, made_row(query, number))
@@ -126,8 +138,16 @@ def _read(text: str) -> Table:
 
 
 def with_table(kept: Stored, table: Table) -> dict[str, str]:
-    """Return a data directory with a table as it is now."""
-    return {**kept, key_of(table.name): json.dumps(table)}
+    """Return a data directory with a table as it is now.
+
+    Raises:
+        Problem: it takes more than the server keeps.
+    """
+    text = json.dumps(table, default=str)
+    if len(text) > TABLE_MAX and len(text) > len(kept.get(key_of(table.name), "")):
+        file = f'could not extend file "{table.file}": No space left on device'
+        raise Problem(file, hint="Check free disk space.")
+    return {**kept, key_of(table.name): text}
 
 
 def created(kept: Stored, name: str, declared: str, owner: str) -> dict[str, str]:
@@ -143,7 +163,15 @@ def made_row(query: str, number: int) -> tuple[Value, ...]:
     """Return one row of a query over a series of numbers."""
     statement = parsed(query)[0][0]
     scope = Scope({statement.alias or "generate_series": Typed(number, "integer")})
-    return tuple(evaluated(node, scope).value for node, _ in statement.items)
+    return tuple(stored(evaluated(node, scope).value) for node, _ in statement.items)
+
+
+def too_many(count: int) -> Problem:
+    """Return what is said of rows that nobody here goes through one by one."""
+    return Problem(
+        "canceling statement due to user request",
+        detail=f"This simulated server does not go through {count} rows.",
+    )
 
 
 def row_bytes(values: tuple[Value, ...]) -> int:
@@ -162,5 +190,5 @@ def selected(
     """Return the rows of which a condition holds."""
     return [
         row for row in table.all_rows()
-        if (where is None or evaluated(where, table.scope(row.values, scope)).value is True) and is_mine(row)
+        if (where is None or truth(where, table.scope(row.values, scope), "WHERE") is True) and is_mine(row)
     ]  # fmt: skip

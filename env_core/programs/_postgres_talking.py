@@ -42,6 +42,9 @@ from env_core.programs._postgres_wire import (
 )
 
 _TOOK_MS: Final = 2
+_ASKED_WORK: Final = 200
+_SESSION_WORK: Final = 10
+"""What a query, and every open session, costs the simulator at least, in units of about a microsecond."""
 _LOGGING: Final = (
     "log_connections",
     "log_disconnections",
@@ -235,6 +238,12 @@ def _went_on(heard: _Heard, session: Session, world: World, before: tuple[str, .
     heard = heard._replace(query=query)
     since_ms = session.asked_ms
     turn = _postgres_running.go_on(session, world)
+    if turn.session.order == sessions.TERMINATED:
+        upstream.remember(sessions.with_session(turn.world.memory, turn.session))
+        lost = _postgres_running.lost(turn.session, world)
+        assert lost is not None
+        return _cut(heard, turn.session, lost)
+    work = turn.work + _ASKED_WORK + _SESSION_WORK * len(sessions.sessions_of(world.memory))
     if turn.wal_bytes and _postgres_crashing.is_too_much(turn.wal_bytes, upstream.free_bytes(directory)):
         return _postgres_crashing.panicked(
             upstream, session.pid, query.statement, _lines(before, session.pid, upstream.now_ms)
@@ -246,7 +255,7 @@ def _went_on(heard: _Heard, session: Session, world: World, before: tuple[str, .
         upstream.remember(sessions.with_session(turn.world.memory, turn.session))
         headers: tuple[tuple[str, str], ...] = ((SESSION, str(session.pid)), (PENDING, str(turn.pending_ms)))
         reply = Reply(body="", headers=headers, latency_ms=1)
-        return Served(reply=reply, log=_lines(texts, session.pid, upstream.now_ms))
+        return Served(reply=reply, log=_lines(texts, session.pid, upstream.now_ms), work=work)
     texts += _lasted(heard, upstream.now_ms - since_ms + _TOOK_MS)
     log = _lines(texts, session.pid, upstream.now_ms)
     memory = sessions.with_session(turn.world.memory, turn.session)
@@ -255,7 +264,7 @@ def _went_on(heard: _Heard, session: Session, world: World, before: tuple[str, .
         memory, number = sessions.without_session(memory, turn.session), ""
         log += _parted(heard, turn.session, upstream.now_ms + _TOOK_MS)
     upstream.remember(memory)
-    return Served(reply=_reply(turn, number), log=log, cpu_ms=1, memory_bytes=1 << 20)
+    return Served(reply=_reply(turn, number), log=log, cpu_ms=1, memory_bytes=1 << 20, work=work)
 
 
 def _reply(turn: Turn, number: str) -> Reply:

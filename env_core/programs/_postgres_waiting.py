@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from env_core.programs import _postgres_sessions, _postgres_tables
+from env_core.programs._postgres_bounds import Meter
 from env_core.programs._postgres_config import ON, duration_ms
 from env_core.programs._postgres_errors import Fields, Problem
 from env_core.programs._postgres_sessions import (
@@ -20,10 +21,14 @@ from env_core.programs._postgres_sessions import (
 )
 from env_core.programs._postgres_syntax import Statement
 from env_core.programs._postgres_tables import Row, Stored, Table
-from env_core.programs._postgres_values import Scope, Typed, shown
+from env_core.programs._postgres_types import Typed, converted, shown
+from env_core.programs._postgres_values import Function, Scope
 
 POLL_MS: Final = 50
-"""After how long a client asks again whose statement waits for another session."""
+"""After how long a client asks again, at the soonest, whose statement waits for another session."""
+_POLLS: Final = 40
+"""The longer it waits, the less often it asks: after a fortieth of the time so far."""
+_SLEEP_MAX_S: Final = 1e9
 
 
 class World(NamedTuple):
@@ -49,6 +54,8 @@ class Turn(NamedTuple):
     problem: Fields | None = None
     log: tuple[str, ...] = ()
     wal_bytes: int = 0
+    work: int = 0
+    """What it cost the simulator, in units of about a microsecond."""
 
 
 class Waiting(Exception):
@@ -65,6 +72,10 @@ class Waiting(Exception):
         self.at = at
 
 
+class Ended(Exception):
+    """A statement has ended its own session."""
+
+
 def limit_of(session: Session, world: World, name: str, default: str = "0") -> int:
     return duration_ms(session.setting(name, world.settings, default))
 
@@ -75,8 +86,9 @@ class Reached:
     def __init__(self, session: Session, world: World) -> None:
         self.session = session
         self.world = world
-        self.memory = world.memory
+        self.memory = _postgres_sessions.with_session(world.memory, session)
         self.rows: list[tuple[str, int]] = []
+        self.meter = Meter()
 
     def is_mine(self, table: Table, row: Row) -> bool:
         """Take a row for the transaction, or wait for the one that holds it."""
@@ -89,7 +101,10 @@ class Reached:
 
     def sleep(self, values: list[Typed]) -> Typed:
         """Come back when the time is over."""
-        left_ms = self.session.since_ms + int(float(values[0].value or 0) * 1000) - self.world.now_ms
+        seconds = converted(values[0], "double precision", 0)
+        if not isinstance(seconds, float):
+            return Typed(None, "void")
+        left_ms = self.session.since_ms + int(min(seconds, _SLEEP_MAX_S) * 1000) - self.world.now_ms
         if left_ms > 0:
             raise Waiting(left_ms)
         return Typed("", "void")
@@ -98,9 +113,12 @@ class Reached:
         """Return the function that asks something of another session."""
 
         def ask(values: list[Typed]) -> Typed:
-            other = _postgres_sessions.session_of(self.memory, shown(values[0].value))
+            pid = converted(values[0], "integer", 0)
+            other = _postgres_sessions.session_of(self.memory, shown(pid))
             if other is None:
-                return Typed(False, "boolean")
+                return Typed(isinstance(pid, int) and pid >= _postgres_sessions.FIRST_POOLED, "boolean")
+            if other.pid == self.session.pid:
+                raise Ended if order == TERMINATED else Problem("canceling statement due to user request")
             if not self.world.is_superuser and other.user != self.session.user:
                 raise Problem(
                     f"must be a member of the role whose {'query' if order == CANCELED else 'process'} is being"
@@ -119,17 +137,19 @@ class Reached:
             "version": f"PostgreSQL {self.world.version}", "current_user": session.user, "session_user": session.user,
             "user": session.user, "current_database": session.database,
         }  # fmt: skip
-        functions: dict[str, Callable[[list[Typed]], Typed]] = {
-            name: (lambda _values, text=text: Typed(text, "text"))  # type: ignore[misc]
-            for name, text in texts.items()
-        }
+        functions = {name: _telling(text) for name, text in texts.items()}
         functions |= {
-            "pg_sleep": self.sleep, "pg_cancel_backend": self.ordered(CANCELED),
-            "pg_terminate_backend": self.ordered(TERMINATED),
-            "pg_is_in_recovery": lambda _values: Typed(self.world.is_standby, "boolean"),
-            "pg_backend_pid": lambda _values: Typed(session.pid, "integer"),
-        }  # fmt: skip
-        return Scope({}, functions)
+            "pg_sleep": Function(self.sleep, ("number",)),
+            "pg_cancel_backend": Function(self.ordered(CANCELED), ("number",)),
+            "pg_terminate_backend": Function(self.ordered(TERMINATED), ("number",)),
+            "pg_is_in_recovery": Function(lambda _values: Typed(self.world.is_standby, "boolean")),
+            "pg_backend_pid": Function(lambda _values: Typed(session.pid, "integer")),
+        }
+        return Scope({}, functions, self.meter)
+
+
+def _telling(text: str) -> Function:
+    return Function(lambda _values: Typed(text, "text"))
 
 
 _MODES: Final = {
@@ -160,12 +180,9 @@ def take_table(statement: Statement, session: Session, world: World) -> None:
 def waited(session: Session, world: World, waiting: Waiting) -> Turn:
     """Return a session whose statement waits: the limits of the wait count from the statement's start."""
     waited_ms = world.now_ms - session.since_ms
-    pending_ms = waiting.pending_ms
-    limit_ms = limit_of(session, world, "statement_timeout")
-    if limit_ms:
-        pending_ms = min(pending_ms, limit_ms - waited_ms)
+    statement_ms = limit_of(session, world, "statement_timeout")
     if waiting.holder is None:
-        return _kept(session, world, pending_ms, ())
+        return _kept(session, world, _next_ms(waiting.pending_ms, waited_ms, statement_ms), ())
     session = session._replace(waits_for=waiting.holder.pid)
     memory = _postgres_sessions.with_session(world.memory, session)
     lock_ms = limit_of(session, world, "lock_timeout")
@@ -176,9 +193,8 @@ def waited(session: Session, world: World, waiting: Waiting) -> Turn:
             problem=Fields("canceling statement due to lock timeout", waiting.at, context=waiting.context),
         )
     deadlock_ms = limit_of(session, world, "deadlock_timeout", "1s")
-    pending_ms = min(
-        pending_ms, *(each - waited_ms for each in (lock_ms, deadlock_ms) if each > waited_ms), pending_ms
-    )
+    pending_ms = max(waiting.pending_ms, waited_ms // _POLLS)
+    pending_ms = _next_ms(pending_ms, waited_ms, statement_ms, lock_ms, deadlock_ms)
     if waited_ms < deadlock_ms or session.waits_told:
         return _kept(session, world, pending_ms, ())
     is_logged = session.setting("log_lock_waits", world.settings, "off") in ON
@@ -188,6 +204,11 @@ def waited(session: Session, world: World, waiting: Waiting) -> Turn:
     log = _wait_lines(session, world, waiting, "still waiting for") if is_logged else ()
     told = (waiting.what if is_logged else "", waiting.context)
     return _kept(session._replace(waits_told=told), world, pending_ms, log)
+
+
+def _next_ms(pending_ms: int, waited_ms: int, *limits_ms: int) -> int:
+    """Return after how long to look again: at the latest when the next limit of the wait is reached."""
+    return min(pending_ms, *(each - waited_ms for each in limits_ms if each > waited_ms), pending_ms)
 
 
 def _kept(session: Session, world: World, pending_ms: int, log: tuple[str, ...]) -> Turn:

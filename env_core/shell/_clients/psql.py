@@ -66,9 +66,10 @@ class _Asked:
     """Where further queries come from."""
 
 
-_SHORT_MS: Final = 50
 _READ_MS: Final = 10
-"""How often psql looks for more input."""
+"""After how long psql looks for more input, at the soonest."""
+_READS: Final = 40
+"""The longer nothing comes, the less often it looks: after a fortieth of the time so far."""
 
 
 class _Input:
@@ -141,12 +142,15 @@ class _Session:
         try:
             self._connection, self._where = connected(self._process, self._wire, asked.target)
             queue = list(asked.commands) or ([] if asked.input is not None else [""])
+            heard_ms = self._process.now_ms()
             while True:
                 if asked.input is not None:
                     queue += asked.input.taken()
                     if not queue and asked.input.is_open:
-                        yield _READ_MS
+                        waited_ms = self._process.now_ms() - heard_ms
+                        yield max(_READ_MS, waited_ms // _READS)
                         continue
+                    heard_ms = self._process.now_ms()
                 if not queue:
                     break
                 is_last = len(queue) == 1 and (asked.input is None or not asked.input.is_open)
@@ -186,17 +190,13 @@ class _Session:
 
     def _ask(self, statement: str, path: str, *, is_only: bool) -> Generator[int, None, Reply]:
         """Send something, and wait until there is an answer."""
-        asked_before = 0
         while True:
             reply = self._sent(statement, path, is_only=is_only)
             headers = dict(reply.headers)
             if PENDING in headers:
                 # Whenever it goes on, it asks anew.
                 self._is_known, self._number = True, headers[SESSION]
-                # In a container, short waits do not move the world's time: who has asked often waits longer.
-                pause_ms = int(headers[PENDING])
-                yield pause_ms << min(asked_before // 200, 12) if pause_ms < _SHORT_MS else pause_ms
-                asked_before += 1
+                yield int(headers[PENDING])
                 statement, path = "", GO_ON
                 continue
             yield reply.latency_ms
@@ -320,25 +320,32 @@ def _asked(process: Process, argv: list[str]) -> _Asked:
     )
 
 
+_PART: Final = re.compile(
+    r"[^;'\"\\\n/-]+|(?P<end>;)|(?P<own>\\[^\n]*)|(?P<whole>'(?>[^']*)'|\"(?>[^\"]*)\"|--[^\n]*|/\*.*?\*/)|(?P<open>['\"]|/\*)|.",
+    re.DOTALL,
+)
+"""A piece of a script: a text, a comment, the end of a query, a command of psql's own, or what is not complete."""
+
+
 def statements(text: str, *, is_open: bool) -> tuple[list[str], str]:
     """Return what a script asks, one query or command after the other, and what is not complete yet."""
     found: list[str] = []
-    rest = ""
-    for line in text.splitlines(keepends=True):
-        if not rest.strip() and line.lstrip().startswith("\\") and (line.endswith("\n") or not is_open):
-            found.append(line.strip())
-            continue
-        rest += line
-        while (end := _END.match(rest)) is not None:
-            found.append(end[0].strip())
-            rest = rest[end.end() :].lstrip()
-    if rest.strip() and not is_open:
+    start = place = 0
+    while (part := _PART.match(text, place)) is not None:
+        if part["open"] is not None:
+            break
+        is_own = part["own"] is not None and not text[start:place].strip()
+        if is_own and part.end() == len(text) and is_open:
+            break
+        place = part.end()
+        if part["end"] is not None or is_own:
+            found.append(text[start:place].strip())
+            start = place
+    rest = text[start:]
+    if not is_open and rest.strip():
         found.append(rest.strip())
         rest = ""
-    return found, rest
-
-
-_END: Final = re.compile(r"(?:[^;'\"]|'(?:[^']|'')*'|\"[^\"]*\")*;")
+    return found, rest.lstrip()
 
 
 def run_isready(process: Process, argv: list[str], wire: Wire) -> Output:
