@@ -9,23 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from env_core.programs import _postgres_writing
+from env_core.programs import _postgres_roles, _postgres_writing
 from env_core.programs._postgres_bounds import ROWS_MAX, Meter
 from env_core.programs._postgres_errors import Problem, UnknownTable
 from env_core.programs._postgres_parser import parsed
 from env_core.programs._postgres_syntax import Node, Statement
-from env_core.programs._postgres_tables import Row, Stored, Table, selected, table_of, too_many
+from env_core.programs._postgres_tables import Row, Stored, Table, selected, table_of, tables_of, too_many
 from env_core.programs._postgres_types import Typed, Value, converted, full_type, is_number, shown
 from env_core.programs._postgres_values import Scope, evaluated, truth, unknown_function
-
-LIMIT: Final = "connection limit "
-
-
-def role(name: str) -> str:
-    """Return the key under which a role's password is kept."""
-    return f"role {name}"
 
 
 class Actor(NamedTuple):
@@ -61,7 +54,7 @@ def run(text: str, kept: Stored) -> Told | None:
     if problem is not None or len(statements) != 1:
         return None
     (statement,) = statements
-    if not statement.table and statement.verb != "alter role":
+    if not statement.table and not statement.verb.endswith(" role"):
         return None
     try:
         told = execute(statement, kept, Actor(scope=Scope(meter=Meter())))
@@ -82,8 +75,11 @@ def execute(statement: Statement, kept: Stored, actor: Actor) -> Told | None:
     """
     if statement.verb == "select":
         return _select(statement, kept, actor)
-    if statement.verb == "alter role":
-        return _alter_role(statement, kept, actor)
+    if statement.verb in ("create role", "alter role", "drop role"):
+        owners = ((table.name, table.owner) for table in tables_of(kept))
+        return Told(
+            *_postgres_roles.execute(statement, kept, actor.user, owners, is_superuser=actor.is_superuser)
+        )
     if statement.verb == "create database":
         return _create_database(statement, kept, actor)
     if statement.verb == "create":
@@ -297,16 +293,6 @@ def _counted(statement: Statement, kept: Stored, actor: Actor) -> Told:
         str(count) if node.value == "count" else shown(evaluated(node, actor.scope).value) for node, _ in statement.items
     ]  # fmt: skip
     return _read(head, (tuple(values),), tuple("number" for _ in head))
-
-
-def _alter_role(statement: Statement, kept: Stored, actor: Actor) -> Told:
-    name = statement.names[0].text
-    if role(name) not in kept:
-        raise Problem(f'role "{name}" does not exist')
-    if not (actor.is_superuser or (statement.tag == "password" and name == actor.user)):
-        raise Problem("permission denied")
-    key = role(name) if statement.tag == "password" else f"{LIMIT}{name}"
-    return Told("ALTER ROLE", {**kept, key: statement.value})
 
 
 def _create_database(statement: Statement, kept: Stored, actor: Actor) -> Told:

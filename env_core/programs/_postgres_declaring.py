@@ -5,6 +5,7 @@ Source: https://www.postgresql.org/docs/15/sql-createtable.html; constraints wit
 
 from __future__ import annotations
 
+from env_core.programs import _postgres_roles
 from env_core.programs._postgres_querying import select
 from env_core.programs._postgres_reader import Reader
 from env_core.programs._postgres_syntax import SERIALS, Check, Column, Key, Statement
@@ -29,7 +30,7 @@ def create(reader: Reader) -> Statement | None:
     if reader.take("database"):
         return Statement("create database", "", value=reader.name().text)
     if not reader.take("table"):
-        return None
+        return _postgres_roles.create(reader)
     is_lenient = reader.take("if", "not", "exists")
     name = reader.table()
     if reader.take("as"):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from env_core.programs import _postgres_data
+from env_core.programs import _postgres_roles
 from env_core.programs._machine import Machine, is_volume_full
 from env_core.programs._model import Container, Exit, Launch, Line, Upstream
 
@@ -74,7 +74,7 @@ def entered(container: Container, directory: str, version: str, upstream: Upstre
             f'initdb: error: could not create directory "{directory}/pg_wal": {NO_SPACE}',
             f'initdb: removing contents of data directory "{directory}"',
         ))  # fmt: skip
-    owner = _postgres_data.role(env.get("POSTGRES_USER") or "postgres")
+    owner = _postgres_roles.role(env.get("POSTGRES_USER") or "postgres")
     files = {"PG_VERSION": version.partition(".")[0], owner: env.get("POSTGRES_PASSWORD", "")}
     upstream.store(directory, files)
     return Entered(files, _OWNED, _DONE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from env_core.programs import _postgres_data, _postgres_hba, _postgres_sessions
+from env_core.programs import _postgres_hba, _postgres_roles, _postgres_sessions
 from env_core.programs._http import moment
 from env_core.programs._model import Container, Request, Upstream
 from env_core.programs._postgres_hba import PASSWORDS, Rule
@@ -91,7 +91,7 @@ def refusal(
     if rule.method == "reject":
         return Refusal(f"pg_hba.conf rejects connection for {whence}")
     matched = f'Connection matched pg_hba.conf line {rule.number}: "{rule.text}"'
-    is_known = _postgres_data.role(user) in kept or (not server.is_bare and user == own)
+    is_known = _postgres_roles.role(user) in kept or (not server.is_bare and user == own)
     if rule.method == "peer" and request.headers.get(LOCAL) != user:
         before = f"provided user name ({user}) and authenticated user name ({request.headers.get(LOCAL)}) do not match"
         return Refusal(f'Peer authentication failed for user "{user}"', (matched,), before)
@@ -101,11 +101,13 @@ def refusal(
         problem = f'password authentication failed for user "{user}"'
         if not is_known:
             return Refusal(problem, (f'Role "{user}" does not exist.', matched))
-        password = kept.get(_postgres_data.role(user), env.get("POSTGRES_PASSWORD"))
+        password = kept.get(_postgres_roles.role(user), env.get("POSTGRES_PASSWORD"))
         if query.password != password:
             return Refusal(problem, (matched,))
     elif not is_known:
         return Refusal(f'role "{user}" does not exist')
+    if f"{_postgres_roles.NO_LOGIN}{user}" in kept:
+        return Refusal(f'role "{user}" is not permitted to log in')
     if (
         database not in (env.get("POSTGRES_DB") or own, "postgres", "template1")
         and f"database {database}" not in kept

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from env_core.programs import _postgres_roles
 from env_core.programs._postgres_declaring import create
 from env_core.programs._postgres_errors import Problem
 from env_core.programs._postgres_querying import ordered, select
@@ -116,28 +117,11 @@ def _truncate(reader: Reader) -> Statement:
 
 def _drop(reader: Reader) -> Statement | None:
     if not reader.take("table"):
-        return None
+        return _postgres_roles.drop(reader)
     is_lenient = reader.take("if", "exists")
     name = reader.table()
     reader.take("cascade")
     return Statement("drop", "", name.text, name.at, is_lenient=is_lenient)
-
-
-def _alter(reader: Reader) -> Statement | None:
-    if not (reader.take("role") or reader.take("user")):
-        return None
-    name = reader.name()
-    reader.take("with")
-    reader.take("encrypted")
-    token = reader.peek(1)
-    if token is not None and token.kind == "text" and reader.take("password"):
-        reader.place += 1
-        return Statement("alter role", "", value=token.text, names=(name,), tag="password")
-    if reader.take("connection", "limit"):
-        sign = "-" if reader.take("-") else ""
-        limit = reader.whole()
-        return Statement("alter role", "", value=f"{sign}{limit}", names=(name,), tag="limit")
-    return None
 
 
 _SPECIAL: Final = (
@@ -217,7 +201,7 @@ def _unknown(_reader: Reader) -> None:
 
 _VERBS: Final[dict[str, Callable[[Reader], Statement | None]]] = {
     "select": select, "table": _table_command, "insert": _insert, "update": _update, "delete": _delete, "truncate": _truncate,
-    "create": create, "drop": _drop, "alter": _alter, "set": _set, "show": _show, "lock": _lock, "analyze": _analyze,
+    "create": create, "drop": _drop, "alter": _postgres_roles.alter, "set": _set, "show": _show, "lock": _lock, "analyze": _analyze,
     "begin": _transaction("begin", "BEGIN"), "start": _transaction("begin", "START TRANSACTION"),
     "commit": _transaction("commit", "COMMIT"), "end": _transaction("commit", "COMMIT"),
     "rollback": _transaction("rollback", "ROLLBACK"), "abort": _transaction("rollback", "ROLLBACK"),
@@ -229,61 +213,11 @@ _VERBS: Final[dict[str, Callable[[Reader], Statement | None]]] = {
         _unknown,
     ),
 }  # fmt: skip
-_BEYOND: Final = frozenset(
-    [
-        "all",
-        "any",
-        "array",
-        "between",
-        "case",
-        "collate",
-        "conflict",
-        "cross",
-        "distinct",
-        "except",
-        "exists",
-        "extension",
-        "extract",
-        "fetch",
-        "filter",
-        "for",
-        "full",
-        "function",
-        "generated",
-        "grant",
-        "group",
-        "having",
-        "in",
-        "index",
-        "inner",
-        "intersect",
-        "interval",
-        "join",
-        "left",
-        "materialized",
-        "natural",
-        "offset",
-        "only",
-        "on",
-        "over",
-        "partition",
-        "policy",
-        "publication",
-        "returning",
-        "right",
-        "role",
-        "schema",
-        "sequence",
-        "similar",
-        "subscription",
-        "trigger",
-        "type",
-        "union",
-        "user",
-        "using",
-        "view",
-        "window",
-        "with",
-    ]
-)
+_BEYOND: Final = frozenset((
+    "all", "any", "array", "between", "case", "collate", "conflict", "cross", "distinct", "except", "exists", "extension",
+    "extract", "fetch", "filter", "for", "full", "function", "generated", "grant", "group", "having", "in", "index", "inner",
+    "intersect", "interval", "join", "left", "materialized", "natural", "offset", "only", "on", "over", "partition", "policy",
+    "publication", "returning", "right", "role", "schema", "sequence", "similar", "subscription", "trigger", "type", "union",
+    "user", "using", "view", "window", "with",
+))  # fmt: skip
 """Words of what is not simulated."""

@@ -74,6 +74,14 @@ class Reader:
         self.place += 1
         return int(token.text)
 
+    def literal(self) -> str:
+        """Read a text in quotes."""
+        token = self.peek()
+        if token is None or token.kind != "text":
+            raise self.refused()
+        self.place += 1
+        return token.text
+
     def table(self) -> Token:
         first = self.name()
         return self.name() if self.take(".") else first

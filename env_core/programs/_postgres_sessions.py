@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from env_core.programs import _postgres_data, _postgres_tables
+from env_core.programs import _postgres_roles, _postgres_tables
 from env_core.programs._postgres_settings import whole
 from env_core.programs._postgres_tables import Stored
 from env_core.programs._postgres_types import Typed
@@ -205,7 +205,7 @@ def crowd(
         return "sorry, too many clients already"
     if not is_superuser and wanted > limit - whole(settings, "superuser_reserved_connections", 3):
         return "remaining connection slots are reserved for non-replication superuser connections"
-    allowed = int(kept.get(f"{_postgres_data.LIMIT}{user}", -1))
+    allowed = int(kept.get(f"{_postgres_roles.LIMIT}{user}", -1))
     if (
         allowed >= 0
         and not is_superuser

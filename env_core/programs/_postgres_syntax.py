@@ -17,47 +17,11 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 SERIALS: Final = ("serial", "bigserial", "smallserial")
-RESERVED: Final = frozenset(
-    [
-        "and",
-        "as",
-        "asc",
-        "check",
-        "constraint",
-        "default",
-        "desc",
-        "false",
-        "from",
-        "group",
-        "having",
-        "in",
-        "into",
-        "is",
-        "join",
-        "left",
-        "limit",
-        "not",
-        "null",
-        "on",
-        "or",
-        "order",
-        "primary",
-        "references",
-        "select",
-        "set",
-        "table",
-        "then",
-        "to",
-        "true",
-        "union",
-        "unique",
-        "using",
-        "values",
-        "when",
-        "where",
-        "with",
-    ]
-)
+RESERVED: Final = frozenset((
+    "and", "as", "asc", "check", "constraint", "default", "desc", "false", "from", "group", "having", "in", "into", "is",
+    "join", "left", "limit", "not", "null", "on", "or", "order", "primary", "references", "select", "set", "table", "then",
+    "to", "true", "union", "unique", "using", "values", "when", "where", "with",
+))  # fmt: skip
 
 
 class Token(NamedTuple):
@@ -128,6 +92,8 @@ class Statement(NamedTuple):
     source: tuple[Statement, ...] = ()
     """The query of CREATE TABLE AS."""
     tag: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    """Of a role."""
 
 
 _UNTERMINATED: Final = {"'": "quoted string", '"': "quoted identifier", "/": "/* comment"}

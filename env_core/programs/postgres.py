@@ -298,6 +298,8 @@ PROGRAM = Program(
     signalled=_signalled,
     touched=_touched,
     source="https://github.com/docker-library/postgres; tests/golden/programs/postgres, public-knowledge",
-    unrecorded="what is said of a setting on the command line (known of files), of root, of a full volume at the first start, and the"
-    " last two lines of a server whose write-ahead log finds no space",
+    unrecorded="what is said of a setting on the command line (known of files), of root, of a full volume at the first start, the"
+    " last two lines of a server whose write-ahead log finds no space; SQL beyond simple statements on one table (joins, groups,"
+    " subqueries are refused or taken for good), roles' statements, the scale of quotients; bounds on rows, texts and work; a standby"
+    " whose primary answers; the times between the lines of a crash",
 )

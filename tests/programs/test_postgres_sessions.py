@@ -138,10 +138,82 @@ def test_another_session_can_be_stopped(pod, function, said, code):
 
 
 def test_a_role_has_as_many_sessions_as_its_limit_says(pod):
-    pod.psql(f"alter role {USER} connection limit 1")
-    busy = '(PSQL -c "select pg_sleep(2)" >/dev/null) & sleep 1; PSQL -c "select 1"'
+    assert pod.psql("create role clerk login password 'pw' connection limit 1").stdout == "CREATE ROLE\n"
+    busy = '(PSQL -U clerk -c "select pg_sleep(2)" >/dev/null) & sleep 1; PSQL -U clerk -c "select 1"'
+    assert pod.sh(busy).stderr.endswith('FATAL:  too many connections for role "clerk"\n')
     # A superuser's limit does not bind, as it is in postinit.c.
-    assert pod.sh(busy).stderr == ""
+    pod.psql(f"alter role {USER} connection limit 1")
+    assert pod.sh(busy.replace(" -U clerk", "")).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("queries", "said"),
+    [
+        (["create user clerk password 'pw'", "create role clerk"], 'CREATE ROLE\nERROR:  role "clerk" already exists\n'),
+        (["create role clerk connection limit -5"], "ERROR:  invalid connection limit: -5\n"),
+        (["alter role nobody password 'x'"], 'ERROR:  role "nobody" does not exist\n'),
+        (["drop user nobody"], 'ERROR:  role "nobody" does not exist\n'),
+        ([f"drop role {USER}"], "ERROR:  current user cannot be dropped\n"),
+        (["create role clerk", "drop role clerk", "drop role if exists clerk"], "CREATE ROLE\nDROP ROLE\nDROP ROLE\n"),
+    ],
+)  # fmt: skip
+def test_roles_are_made_changed_and_dropped(pod, queries, said):
+    output = pod.psql(*queries)
+    assert output.stdout + output.stderr == said
+
+
+def test_a_role_owns_what_it_makes_and_sees_nothing_else(pod):
+    pod.psql("create user clerk password 'pw'", "create role ghost")
+    assert pod.sh('PSQL -U clerk -c "create table notes (a int)"').stdout == "CREATE TABLE\n"
+    assert (
+        pod.sh('PSQL -U clerk -c "select * from stock"').stderr
+        == "ERROR:  permission denied for table stock\n"
+    )
+    assert (
+        pod.sh('PSQL -U clerk -c "create role more"').stderr == "ERROR:  permission denied to create role\n"
+    )
+    assert pod.psql("drop role clerk").stderr == (
+        'ERROR:  role "clerk" cannot be dropped because some objects depend on it\nDETAIL:  owner of table notes\n'
+    )
+    assert pod.sh('PSQL -U ghost -c "select 1"').stderr.endswith(
+        'FATAL:  role "ghost" is not permitted to log in\n'
+    )
+
+
+def test_of_two_that_wait_for_each_other_one_is_given_up(pod):
+    change = (
+        '(PSQL -c begin -c "update stock set qty = 5 where id = {0}" -c "select pg_sleep(1)"'
+        ' -c "update stock set qty = 6 where id = {1}" -c commit >/dev/null) &'
+    )
+    output = pod.sh(f"{change.format(1, 2)} {change.format(2, 1)} wait")
+    first, second = output.stderr.splitlines()[:2]
+    assert first == "ERROR:  deadlock detected"
+    assert second.startswith("DETAIL:  Process ")
+    assert "waits for ShareLock on transaction" in second
+    # The other one's changes are both there; a second passed until its first wait, and deadlock_timeout.
+    assert pod.value("select qty from stock order by id") in ("6\n5", "5\n6")
+    assert "See server log for query details." in output.stderr
+
+
+def test_a_session_can_end_itself(pod):
+    output = pod.psql(
+        "begin", "delete from stock", "select pg_terminate_backend(pg_backend_pid())", "select 1"
+    )
+    assert output.stderr.startswith(
+        "FATAL:  terminating connection due to administrator command\nserver closed the connection"
+    )
+    assert output.exit_code == 2
+    assert pod.value("select count(*) from stock") == "2"
+    assert pod.sessions == []
+
+
+def test_the_longer_a_wait_the_less_often_it_is_looked_after(pod):
+    before = pod.cluster.loop.work.done
+    pod.sh(
+        '(PSQL -c begin -c "lock table stock" -c "select pg_sleep(590)") >/dev/null & sleep 1; PSQL -c "select 1 from stock"'
+    )
+    assert pod.cluster.now_ms > 590_000
+    assert pod.cluster.loop.work.done - before < 2_000_000
 
 
 def test_a_fork_goes_on_with_its_own_tables(pod):
