@@ -171,11 +171,8 @@ class Network(Resolver):
             self._touch(connection, at_ms)
             return Reply(latency_ms=1)
         if self._depth >= _DEPTH_MAX:
-            return Reply(
-                failure=TIMEOUT,
-                latency_ms=request.timeout_ms or CONNECT_TIMEOUT_MS,
-                detail=f"read {connection.address}",
-            )
+            late_ms = request.timeout_ms or CONNECT_TIMEOUT_MS
+            return Reply(failure=TIMEOUT, latency_ms=late_ms, detail=f"read {connection.address}")
         self._depth += 1
         try:
             return self._serve(connection, request, at_ms)
@@ -185,10 +182,9 @@ class Network(Resolver):
     def _touch(self, connection: Connection, at_ms: int) -> None:
         """Let a program take note of a connection over which nothing comes."""
         run = connection.run
-        program = None if run is None else self._program_of(run)
-        if run is not None and program is not None and program.touched is not None and not run.is_hung:
-            lines = program.touched(self.started_as(run), connection.source_ip, at_ms)
-            if lines:
+        program = None if run is None or run.is_hung else self._program_of(run)
+        if run is not None and program is not None and program.touched is not None:
+            if lines := program.touched(self.started_as(run), connection.source_ip, at_ms):
                 self._runtime.log(run, lines)
 
     def probe_pod(self, pod_ip: str, port: int, request: Request, source_ip: str) -> Reply:
