@@ -11,7 +11,7 @@ from typing import Protocol
 
 import orjson
 
-from tests.bench import facade, idle, in_process, kubectl, memory, over_websocket, writes
+from tests.bench import control_plane, facade, idle, in_process, kubectl, memory, over_websocket, writes
 from tests.bench.measuring import Profile
 from tests.bench.report import MISSED, Row, document, regressions, table
 
@@ -32,6 +32,7 @@ GROUPS: dict[str, tuple[_Group, ...]] = {
     "7": (in_process.verdicts,),
     "8": (in_process.growth, writes.rows, idle.rows),
     "9": (facade.rows,),
+    "10": (control_plane.rows,),
 }
 """What `--only` names. Row 2's figure over a WebSocket is measured with the fifth."""
 
