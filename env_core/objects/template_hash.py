@@ -134,20 +134,50 @@ def _advanced(state: int, piece: str) -> int:
     of a piece is fixed by its text and the low byte, and the dump's constant stretches are computed once.
     """
     low = state & 0xFF
-    factor, ends = _effects(piece)
-    end = ends[low]
-    if end is None:
-        end = low
-        for byte in piece.encode():
-            end = (end ^ byte) * _PRIME & _MASK
-        ends[low] = end
-    return ((state - low) * factor + end) & _MASK
+    effect = _effect(piece)
+    ends = effect.ends or effect.learn()
+    if ends:
+        return ((state - low) * effect.factor + ends[low]) & _MASK
+    for byte in effect.text:
+        state = (state ^ byte) * _PRIME & _MASK
+    return state
+
+
+class _Effect:
+    """What a piece of text does to a hash: it multiplies the upper bytes, and takes each low byte somewhere."""
+
+    __slots__ = ("_times", "ends", "factor", "text")
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.factor = pow(_PRIME, len(text), 1 << 32)
+        self.ends: tuple[int, ...] = ()
+        """Where each low byte is taken; () until it is known."""
+        self._times = 0
+
+    def learn(self) -> tuple[int, ...]:
+        """Work out where all low bytes are taken, once a piece is met again; names and times never are."""
+        self._times += 1
+        if self._times < _MET:
+            return ()
+        states = _EACH_LOW
+        for byte in self.text:
+            states = ((states ^ byte * _ONES) * _PRIME) & _MASKS
+        self.ends = tuple(memoryview(states.to_bytes(256 * 8, "little")).cast("Q"))
+        return self.ends
+
+
+_MET: Final = 3
+"""From so many times on a piece is taken for a constant one."""
+_ONES: Final = sum(1 << 64 * lane for lane in range(256))
+"""A one in each of 256 lanes of 64 bits, in which as many hashes are worked out at once; a product needs 57 bits."""
+_EACH_LOW: Final = sum(lane << 64 * lane for lane in range(256))
+_MASKS: Final = _MASK * _ONES
 
 
 @lru_cache(maxsize=2048)
-def _effects(piece: str) -> tuple[int, list[int | None]]:
-    """Return what a piece multiplies the upper bytes with, and room for where it takes each low byte."""
-    return pow(_PRIME, len(piece.encode()), 1 << 32), [None] * 256
+def _effect(piece: str) -> _Effect:
+    return _Effect(piece.encode())
 
 
 def _pieces(template: Object, schema: DumpStruct) -> list[str]:

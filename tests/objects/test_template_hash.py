@@ -4,8 +4,11 @@ import gzip
 import json
 from pathlib import Path
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from env_core.apiserver.schema import struct_named
-from env_core.objects.template_hash import compute_hash, dump, fnv32a, revision_hash, safe_encoded
+from env_core.objects.template_hash import _advanced, compute_hash, dump, fnv32a, revision_hash, safe_encoded
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 TEMPLATE = struct_named("api/core/v1.PodTemplateSpec")
@@ -51,3 +54,17 @@ def test_the_piecewise_hash_is_the_plain_one():
         template = record["Deployment"]["template"]
         plain = safe_encoded(str(fnv32a(dump(template, TEMPLATE).encode())))
         assert compute_hash(template, None, TEMPLATE) == plain
+
+
+@given(
+    st.integers(0, (1 << 32) - 1), st.lists(st.text(st.characters(codec="utf-8"), max_size=12), max_size=6)
+)
+def test_a_piece_that_is_met_again_and_again_has_the_same_effect(state, pieces):
+    wanted = state
+    for byte in "".join(pieces).encode():
+        wanted = (wanted ^ byte) * 0x01000193 & 0xFFFFFFFF
+    for _ in range(5):
+        found = state
+        for piece in pieces:
+            found = _advanced(found, piece)
+        assert found == wanted
