@@ -100,24 +100,25 @@ _CODES: Final = {
 
 
 def _node(failed: Failed) -> str:
-    kind = "AxiosError" if failed.protocol == HTTP else "Error"
+    is_http = failed.protocol == HTTP
     if failed.failure == NXDOMAIN:
-        return f"{kind}: getaddrinfo ENOTFOUND {failed.host}"
+        return f"Error: getaddrinfo ENOTFOUND {failed.host}"
     if failed.failure == SERVFAIL:
-        return f"{kind}: getaddrinfo EAI_AGAIN {failed.host}"
+        return f"Error: getaddrinfo EAI_AGAIN {failed.host}"
     if failed.failure in (TIMEOUT, DNS_TIMEOUT):
-        if failed.protocol == HTTP:
-            return f"{kind}: timeout of {failed.timeout_ms}ms exceeded"
-        return f"{kind}: Connection terminated due to connection timeout"
+        # Axios names only the errors that it makes itself; those of the socket keep their name.
+        if is_http:
+            return f"AxiosError: timeout of {failed.timeout_ms}ms exceeded"
+        return f"Error: {'timeout expired' if failed.protocol == POSTGRES else 'connect ETIMEDOUT'}"
     if failed.failure == EMPTY:
-        return f"{kind}: socket hang up"
+        return "Error: socket hang up"
     if failed.failure == RESET:
-        return f"{kind}: read ECONNRESET"
+        return "Error: read ECONNRESET"
     if failed.failure:
-        return f"{kind}: connect {_CODES[failed.failure]} {failed.target}"
-    if failed.protocol == HTTP:
-        return f"{kind}: Request failed with status code {failed.status}"
-    return f"error: {failed.message}" if failed.protocol == POSTGRES else f"ReplyError: {failed.message}"
+        return f"Error: connect {_CODES[failed.failure]} {failed.target}"
+    if is_http:
+        return f"AxiosError: Request failed with status code {failed.status}"
+    return f"{'error' if failed.protocol == POSTGRES else 'SimpleError [ReplyError]'}: {failed.message}"
 
 
 _PYTHON_ERRORS: Final = {
@@ -146,9 +147,19 @@ def _python(failed: Failed) -> str:
         number, why = _PYTHON_ERRORS[failed.failure]
         return f"redis.exceptions.ConnectionError: Error {number} connecting to {failed.host}:{failed.port}. {why}."
     code, _, rest = failed.message.partition(" ")
-    if code in ("WRONGPASS", "NOAUTH"):
-        return f"redis.exceptions.AuthenticationError: {rest}"
-    return f"redis.exceptions.ResponseError: {failed.message}"
+    kind = _REDIS_ERRORS.get(code)
+    if kind is None:
+        return f"redis.exceptions.ResponseError: {failed.message}"
+    return f"redis.exceptions.{'ConnectionError' if rest == _TOO_MANY else kind}: {rest}"
+
+
+_REDIS_ERRORS: Final = {
+    "ERR": "ResponseError", "WRONGPASS": "AuthenticationError", "NOAUTH": "AuthenticationError", "NOPERM": "NoPermissionError",
+    "READONLY": "ReadOnlyError", "OOM": "OutOfMemoryError", "LOADING": "BusyLoadingError", "CLUSTERDOWN": "ClusterDownError",
+    "MASTERDOWN": "MasterDownError", "EXECABORT": "ExecAbortError", "NOSCRIPT": "NoScriptError", "TRYAGAIN": "TryAgainError",
+}  # fmt: skip
+"""Source, beyond the recordings: github.com/redis/redis-py redis/_parsers/base.py (EXCEPTION_CLASSES)."""
+_TOO_MANY: Final = "max number of clients reached"
 
 
 def _httpx(failed: Failed) -> str:
@@ -162,7 +173,8 @@ def _httpx(failed: Failed) -> str:
         return f"httpx.{kind}: [Errno {number}] {why}"
     kind = "Server" if failed.status >= 500 else "Client"
     shown = f"{failed.status} {REASONS.get(failed.status, '')}"
-    return f"httpx.HTTPStatusError: {kind} error '{shown}' for url '{failed.url}'"
+    more = f"https://developer.mozilla.org/en-US/docs/Web/HTTP/Status/{failed.status}"
+    return f"httpx.HTTPStatusError: {kind} error '{shown}' for url '{failed.url}'\nFor more information check: {more}"
 
 
 def _psycopg(failed: Failed) -> str:
@@ -175,7 +187,8 @@ def _psycopg(failed: Failed) -> str:
     if failed.failure == EMPTY:
         return before + "server closed the connection unexpectedly"
     if failed.failure:
-        return before + _PYTHON_ERRORS[failed.failure][1]
+        hint = "\tIs the server running on that host and accepting TCP/IP connections?"
+        return f"{before}{_PYTHON_ERRORS[failed.failure][1]}\n{hint}"
     return f"{before}FATAL:  {failed.message}"
 
 

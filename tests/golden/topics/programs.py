@@ -7,7 +7,7 @@ TOPIC = Topic(
     files=tuple(
         f"programs/{name}.jsonl"
         for name in (
-            "app-java", "app-node", "app-python", "client-libs", "coredns", "mariadb",
+            "coredns", "mariadb",
             "public-knowledge", "rabbitmq",
         )
     ),
