@@ -85,7 +85,7 @@ def _status(visit: Visit, upstream: Upstream, started_ms: int) -> Told:
         "free_limit": _rabbitmq_node.disk_limit(node, memory)[0], "files": files, "sockets": sockets,
         "connections": len(links(memory)), "queues": len(queues(memory)),
         "vhosts": sum(slot.startswith(VHOST) for slot in memory), "listeners": listeners(node),
-        "watermark": node.settings.values.get("vm_memory_high_watermark.absolute", ""),
+        "watermark": _rabbitmq_node.watermark_setting(node, memory),
     }  # fmt: skip
 
 

@@ -24,7 +24,6 @@ HOME: Final = "/var/lib/rabbitmq"
 RESTING_BYTES: Final = 139_452_416
 """What a node takes before it holds any message. Source: tests/golden/programs/rabbitmq (rabbitmq.memory)."""
 _MIB: Final = 1 << 20
-_FRACTION: Final = 0.4
 _DISK_LIMIT: Final = 50_000_000
 _NEEDED: Final = {"rabbitmq_management": ("rabbitmq_management_agent", "rabbitmq_web_dispatch")}
 """Plugins that come with others."""
@@ -50,6 +49,8 @@ class Build(NamedTuple):
     """The disk space of a place without a size of its own."""
     files_max: int = 1_048_576
     cores: int = 4
+    fraction: float = 0.4
+    """Up to which part of the memory publishers are let by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,24 +140,31 @@ def seed(node: Node) -> dict[str, str]:
 
 def parsed_watermark(node: Node, memory: Mapping[str, str]) -> tuple[int, list[Entry]]:
     """Return up to how much memory publishers are let, and what is logged of a setting that cannot be used."""
-    values, total = node.settings.values, total_bytes(node)
+    values, total, default = node.settings.values, total_bytes(node), node.build.fraction
     word = memory.get(_WATERMARK) or values.get("vm_memory_high_watermark.absolute")
     if word is not None and not word.startswith("relative "):
         found = size(word)
         if found is not None:
             return min(found, total), []
-        return int(_FRACTION * total), [("e", f'Unable to parse vm_memory_high_watermark value "{word}"')]
+        return int(default * total), [("e", f'Unable to parse vm_memory_high_watermark value "{word}"')]
     text = (word or "").removeprefix("relative ") or values.get(
-        "vm_memory_high_watermark.relative", str(_FRACTION)
+        "vm_memory_high_watermark.relative", str(default)
     )
     try:
         fraction = float(text)
     except ValueError:
-        fraction = _FRACTION
+        fraction = default
     if not 0 <= fraction <= 1:
         told = f"Memory high watermark of {fraction} is above the allowed maximum, falling back to 1.0"
         return total, [("w", told)]
     return int(fraction * total), []
+
+
+def watermark_setting(node: Node, memory: Mapping[str, str]) -> str:
+    """Return the setting of the memory limit: a size, or a fraction."""
+    values = node.settings.values
+    word = memory.get(_WATERMARK) or values.get("vm_memory_high_watermark.absolute")
+    return word or values.get("vm_memory_high_watermark.relative", str(node.build.fraction))
 
 
 def total_bytes(node: Node) -> int:

@@ -41,8 +41,8 @@ _BUILDS: Final = {
     "3.13": Build(),
     "3.12": Build("3.12.14", "25.3.2.15", "OpenSSL 3.1.8 11 Feb 2025"),
     "3.10": Build("3.10.25", "25.3.2.15", "OpenSSL 1.1.1u  30 May 2023", _OLD),
-    "4.0": Build("4.0.9", "27.3.4", "OpenSSL 3.3.3 11 Feb 2025", _NEW),
-    "4.1": Build("4.1.4", "27.3.4", "OpenSSL 3.3.3 11 Feb 2025", _NEW),
+    "4.0": Build("4.0.9", "27.3.4", "OpenSSL 3.3.3 11 Feb 2025", _NEW, fraction=0.6),
+    "4.1": Build("4.1.4", "27.3.4", "OpenSSL 3.3.3 11 Feb 2025", _NEW, fraction=0.6),
 }
 """Source: docker-library/rabbitmq Dockerfiles; the copyright lines rabbitmq-server deps/rabbit_common/include/rabbit.hrl."""
 _TAGS: Final = {"3": "3.13", "4": "4.1", "latest": "4.1", "management": "4.1"}
@@ -157,7 +157,7 @@ def _entries(node: Node, kept: Mapping[str, str], free: int) -> list[Entry]:
 def _failed(node: Node, container: Container, found: list[Entry], after_ms: int) -> Launch:
     """Return a start that comes to nothing; the start script of these releases ends with 0 all the same."""
     lines = _rabbitmq_boot.spread(found, container.started_ms, min(400, after_ms), after_ms)
-    code = 0 if node.build.version.startswith(("3.8", "3.9", "3.10", "3.11")) else 1
+    code = 0 if node.build.version.startswith(("3.8", "3.9", "3.10", "3.11", "3.12")) else 1
     return Launch(
         log=lines, exit=Exit(after_ms=after_ms + 20, code=code), memory_bytes=60 << 20, cpu_millis=100
     )

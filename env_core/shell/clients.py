@@ -22,6 +22,7 @@ from env_core.shell._clients import (
     promql,
     promtool,
     psql,
+    rabbitmqctl,
     redis_cli,
     wget,
 )
@@ -46,18 +47,19 @@ _GNU: Mapping[str, Client] = {
     "psql": psql.run,
     "pg_isready": psql.run_isready,
     "pg_dump": psql.run_dump,
+    "rabbitmqctl": rabbitmqctl.run,
+    "rabbitmq-diagnostics": rabbitmqctl.run,
     "openssl": openssl.run,
     "ip": ip.run,
     "ifconfig": ip.run_ifconfig,
     "netstat": ip.run_netstat,
     "ss": ip.run_ss,
 }
+_ON_ALPINE = (
+    "curl", "dig", "host", "redis-cli", "psql", "pg_isready", "pg_dump", "rabbitmqctl", "rabbitmq-diagnostics", "getent", "openssl",
+)  # fmt: skip
 _BUSYBOX: Mapping[str, Client] = {
-    **{
-        name: client
-        for name, client in _GNU.items()
-        if name in ("curl", "dig", "host", "redis-cli", "psql", "pg_isready", "pg_dump", "getent", "openssl")
-    },
+    **{name: client for name, client in _GNU.items() if name in _ON_ALPINE},
     "wget": busybox_wget.run,
     "nslookup": busybox_nslookup.run,
     "nc": nc.run_busybox,
@@ -95,7 +97,9 @@ def bound(client: Client, wire: Wire) -> Program:
     return run
 
 
-_OF_CONTAINERS = ("psql", "pg_isready", "pg_dump", "getent", "ip", "ifconfig", "netstat", "ss")
+_OF_CONTAINERS = (
+    "psql", "pg_isready", "pg_dump", "rabbitmqctl", "rabbitmq-diagnostics", "getent", "ip", "ifconfig", "netstat", "ss",
+)  # fmt: skip
 """Clients that look at their own place: the terminal outside has none."""
 
 
