@@ -2,7 +2,8 @@
 
 Source: tests/golden/programs/app-{go,node,python,java} (*.client.*), client-libs (python.redis.*, python.psycopg.*,
 node.pg.*). Not recorded: lib/pq's texts (github.com/lib/pq error.go: "pq: " and the server's message), pgjdbc's
-(org/postgresql/core/v3/ConnectionFactoryImpl.java).
+(org/postgresql/core/v3/ConnectionFactoryImpl.java), what AMQP clients say of a server that closes: github.com/rabbitmq/amqp091-go
+types.go, amqplib lib/connection.js, com.rabbitmq.client AuthenticationFailureException.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from env_core.programs import _rabbitmq_wire
 from env_core.programs._go_net import NAME_SERVER, in_operation, lookup_error
 from env_core.programs._http import REASONS
 from env_core.programs._model import (
@@ -25,7 +27,7 @@ from env_core.programs._model import (
     UNREACHABLE,
     Lookup,
 )
-from env_core.programs._service_model import GO, HTTP, JAVA, NODE, POSTGRES, PYTHON
+from env_core.programs._service_model import AMQP, GO, HTTP, JAVA, NODE, POSTGRES, PYTHON
 
 
 class Failed(NamedTuple):
@@ -42,7 +44,7 @@ class Failed(NamedTuple):
     status: int = 0
     """Of an HTTP answer."""
     message: str = ""
-    """What a Redis or Postgres server answered, without its prefix."""
+    """What a Redis or Postgres server answered, without its prefix; why a RabbitMQ server closed."""
     url: str = ""
     method: str = "GET"
     source_ip: str = ""
@@ -69,6 +71,8 @@ def _go(failed: Failed) -> str:
         return f'{failed.method.capitalize()} "{failed.url}": {_go_connection(failed)}'
     if failed.failure:
         return _go_connection(failed)
+    if failed.protocol == AMQP:
+        return f'Exception ({failed.status}) Reason: "{_first(failed.message)}"'
     return f"pq: {failed.message}" if failed.protocol == POSTGRES else failed.message
 
 
@@ -110,6 +114,8 @@ def _node(failed: Failed) -> str:
         if is_http:
             return f"AxiosError: timeout of {failed.timeout_ms}ms exceeded"
         return f"Error: {'timeout expired' if failed.protocol == POSTGRES else 'connect ETIMEDOUT'}"
+    if failed.protocol == AMQP and not failed.failure:
+        return f"Error: {_handshake(failed)}"
     if failed.failure == EMPTY:
         return "Error: socket hang up"
     if failed.failure == RESET:
@@ -138,6 +144,8 @@ def _python(failed: Failed) -> str:
         return _httpx(failed)
     if failed.protocol == POSTGRES:
         return _psycopg(failed)
+    if failed.protocol == AMQP:
+        return _pika(failed)
     if failed.failure in (TIMEOUT, EMPTY):
         if failed.failure == EMPTY:
             return "redis.exceptions.ConnectionError: Connection closed by server."
@@ -160,6 +168,31 @@ _REDIS_ERRORS: Final = {
 }  # fmt: skip
 """Source, beyond the recordings: github.com/redis/redis-py redis/_parsers/base.py (EXCEPTION_CLASSES)."""
 _TOO_MANY: Final = "max number of clients reached"
+
+
+def _first(message: str) -> str:
+    """Return what Go's client says of a refused login, or the server's own words."""
+    if message.startswith("ACCESS_REFUSED"):
+        return "username or password not allowed"
+    return message
+
+
+def _handshake(failed: Failed) -> str:
+    """Return what amqplib says when the server closes the connection or the channel."""
+    if failed.status == 403:
+        return f'Handshake terminated by server: 403 (ACCESS-REFUSED) with message "{failed.message}"'
+    return f'Operation failed: {failed.status} with message "{failed.message}"'
+
+
+def _pika(failed: Failed) -> str:
+    if failed.failure in (NXDOMAIN, SERVFAIL, DNS_TIMEOUT):
+        number, why = _PYTHON_ERRORS[failed.failure]
+        return f"socket.gaierror: [Errno {number}] {why}"
+    if failed.failure:
+        return "pika.exceptions.AMQPConnectionError"
+    is_connection = failed.status in (403, 530)
+    closed = _rabbitmq_wire.Closed(failed.status, failed.message, is_connection)
+    return _rabbitmq_wire.pika_error(closed, is_login=failed.status == 403)
 
 
 def _httpx(failed: Failed) -> str:
@@ -195,6 +228,8 @@ def _psycopg(failed: Failed) -> str:
 def _java(failed: Failed) -> str:
     if failed.protocol == POSTGRES:
         return _jdbc(failed)
+    if failed.protocol == AMQP and not failed.failure:
+        return f"com.rabbitmq.client.{'AuthenticationFailureException: ' if failed.status == 403 else 'ShutdownSignalException: '}{failed.message}"
     if failed.failure in (TIMEOUT, DNS_TIMEOUT):
         if failed.is_connecting or failed.failure == DNS_TIMEOUT:
             return "java.net.http.HttpConnectTimeoutException: HTTP connect timed out"

@@ -17,6 +17,7 @@ JAVA = "java"
 HTTP = "http"
 REDIS = "redis"
 POSTGRES = "postgres"
+AMQP = "amqp"
 
 TEXT = "text"
 NUMBER = "number"
@@ -42,9 +43,10 @@ class Call:
 
     protocol: str = HTTP
     variable: str
-    """HTTP: the variable with the base URL; REDIS and POSTGRES: the prefix of the variables, "DB" for DB_HOST …"""
+    """HTTP: the variable with the base URL; REDIS, POSTGRES and AMQP: the prefix of the variables, "DB" for DB_HOST …"""
     target: str = "/"
-    """The path, the Redis command (words), or the SQL statement."""
+    """The path, the Redis command (words), the SQL statement, or for AMQP what is done with a queue: "publish NAME", "drain NAME"
+    (take and acknowledge what lies in it, up to a batch), "declare NAME"."""
     method: str = "GET"
     name: str = ""
     """The key under which the answer stands in the product's own answer; "" leaves it out."""
@@ -232,7 +234,7 @@ def common(product: Product) -> tuple[Variable, ...]:
     ]
     for protocol, prefix in product.stores:
         found.append(Variable(name=f"{prefix}_HOST"))
-        port = "6379" if protocol == REDIS else "5432"
+        port = {REDIS: "6379", AMQP: "5672"}.get(protocol, "5432")
         found.append(Variable(name=f"{prefix}_PORT", kind=NUMBER, default=port))
         if protocol == POSTGRES:
             found += [
@@ -240,6 +242,12 @@ def common(product: Product) -> tuple[Variable, ...]:
                 Variable(name=password_of(prefix)),
                 Variable(name=f"{prefix}_NAME"),
                 Variable(name=f"{prefix}_POOL_SIZE", kind=NUMBER, default="5"),
+            ]
+        elif protocol == AMQP:
+            found += [
+                Variable(name=f"{prefix}_USER"),
+                Variable(name=password_of(prefix)),
+                Variable(name=f"{prefix}_VHOST", default="/"),
             ]
         else:
             found.append(Variable(name=password_of(prefix), default=""))

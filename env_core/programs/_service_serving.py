@@ -9,12 +9,13 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from env_core.programs import _postgres_wire, _redis_session
+from env_core.programs import _postgres_wire, _rabbitmq_wire, _redis_session
 from env_core.programs import _service_logs as logs
 from env_core.programs._http import header_date
 from env_core.programs._model import END_OF_TIME_MS, Container, Line, Reply, Request, Served, Upstream
 from env_core.programs._service_errors import Failed, text
 from env_core.programs._service_model import (
+    AMQP,
     GO,
     HTTP,
     JAVA,
@@ -35,6 +36,10 @@ _JSON: Final = {
     GO: "application/json", NODE: "application/json; charset=utf-8", PYTHON: "application/json", JAVA: "application/json",
 }  # fmt: skip
 _BACKLOG_MAX: Final = 200
+_ALIVE: Final = {REDIS: "PING", POSTGRES: _postgres_wire.ALIVE, AMQP: "connect"}
+"""What a product asks of its stores to learn whether they answer."""
+_BATCH: Final = 20
+"""How many messages a product takes from a queue at once."""
 _PART: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -166,7 +171,7 @@ def _health(product: Product, container: Container, path: str, upstream: Upstrea
     lines: tuple[Line, ...] = ()
     if checks_stores(product, container, path):
         for protocol, prefix in product.stores:
-            target = "PING" if protocol == REDIS else _postgres_wire.ALIVE
+            target = _ALIVE[protocol]
             found = _call(product, container, Call(protocol=protocol, variable=prefix, target=target), path, upstream)  # fmt: skip
             took_ms += found.took_ms
             if found.failed is not None:
@@ -184,7 +189,7 @@ def _health(product: Product, container: Container, path: str, upstream: Upstrea
 def _call(product: Product, container: Container, call: Call, path: str, upstream: Upstream) -> Outcome:
     timeout_ms = max(number(container.env, TIMEOUT_VARIABLE, 2000), 1)
     attempts = 1 + min(max(number(container.env, RETRIES_VARIABLE, 0), 0), call.attempts_max - 1)
-    kind = {HTTP: _http, REDIS: _redis, POSTGRES: _postgres}[call.protocol]
+    kind = {HTTP: _http, REDIS: _redis, POSTGRES: _postgres, AMQP: _amqp}[call.protocol]
     took_ms = 0
     found = Outcome()
     for _ in range(attempts):
@@ -262,6 +267,37 @@ def _postgres(container: Container, call: Call, _path: str, upstream: Upstream, 
         failed = _failure(POSTGRES, host, port, reply, container, timeout_ms)
         return Outcome(None, failed._replace(message=error, user=query.user), reply.latency_ms)
     return Outcome(reply.body or "ok", None, reply.latency_ms)
+
+
+def _amqp(container: Container, call: Call, path: str, upstream: Upstream, timeout_ms: int) -> Outcome:
+    """Do one thing with a queue over a connection of its own; the answer is how many messages that were."""
+    env, prefix = container.env, call.variable
+    host, port = env.get(f"{prefix}_HOST", ""), number(env, f"{prefix}_PORT", 5672)
+    what, _, queue = call.target.partition(" ")
+    operations: tuple[dict[str, object], ...] = (
+        ({"do": "declare", "queue": queue, "durable": True},) if queue else ()
+    )
+    if what == "publish":
+        operations += ({"do": "publish", "queue": queue, "body": path, "persistent": True},)
+    elif what == "drain":
+        operations += (
+            {"do": "consume", "queue": queue, "prefetch": _BATCH},
+            {"do": "ack", "tag": 0, "multiple": True},
+        )
+    dialogue = _rabbitmq_wire.Dialogue(
+        env.get(f"{prefix}_USER", ""),
+        password(container, prefix),
+        operations,
+        env.get(f"{prefix}_VHOST", "/"),
+    )
+    reply = upstream.request(host, port, _rabbitmq_wire.request(dialogue, host=host, timeout_ms=timeout_ms))
+    told = _rabbitmq_wire.answer(reply)
+    if reply.failure or told.closed is not None:
+        failed = _failure(AMQP, host, port, reply, container, timeout_ms)
+        if told.closed is not None:
+            failed = failed._replace(status=told.closed.code, message=told.closed.text)
+        return Outcome(None, failed, reply.latency_ms)
+    return Outcome(told.results[-1].get("acked", 1) if told.results else 0, None, reply.latency_ms)
 
 
 def _deliver(

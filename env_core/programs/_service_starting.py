@@ -13,6 +13,7 @@ from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import slash_date
 from env_core.programs._model import Container, Exit, Launch, Line, Listener
 from env_core.programs._service_model import (
+    AMQP,
     CACHE_FILL_S,
     FILE,
     FLAG,
@@ -40,6 +41,8 @@ _TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE: Final = ("0", "f", "F", "FALSE", "false", "False")
 _URL: Final = re.compile(r"https?://[^\s/:?#]+(?::(\d+))?(?:[/?#]\S*)?")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+")
+_NEEDED: Final = {POSTGRES: ("HOST", "USER", "PASSWORD", "NAME"), AMQP: ("HOST", "USER", "PASSWORD")}
+"""Which variables of a store a migration needs; the host alone for others."""
 
 
 def command(product: Product) -> tuple[str, ...]:
@@ -125,9 +128,7 @@ def _task(product: Product, release: Release, word: str) -> Task | None:
     if word != MIGRATE:
         return product.tasks.get(word)
     needed = tuple(
-        f"{prefix}_{name}"
-        for protocol, prefix in product.stores
-        for name in (("HOST", "USER", "PASSWORD", "NAME") if protocol == POSTGRES else ("HOST",))
+        f"{prefix}_{name}" for protocol, prefix in product.stores for name in _NEEDED.get(protocol, ("HOST",))
     )
     if not release.extra_start_ms:
         return Task(log=("schema is up to date",), took_ms=300, required=needed)

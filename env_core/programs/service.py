@@ -6,7 +6,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from env_core.programs import _service_pipeline, _service_shop, _service_tenants
+from env_core.programs import _service_pipeline, _service_queue, _service_shop, _service_tenants
 from env_core.programs._commands import launch
 from env_core.programs._images import canonical, image_or_first
 from env_core.programs._model import (
@@ -26,7 +26,12 @@ from env_core.programs._service_serving import checks_stores, serve
 from env_core.programs._service_starting import command
 from env_core.programs._service_starting import launch as start
 
-FAMILIES: Final = (_service_shop.FAMILY, _service_pipeline.FAMILY, _service_tenants.FAMILY)
+FAMILIES: Final = (
+    _service_shop.FAMILY,
+    _service_pipeline.FAMILY,
+    _service_tenants.FAMILY,
+    _service_queue.FAMILY,
+)
 _SIZES: Final = {GO: 14_210_776, PYTHON: 61_300_402, NODE: 58_771_120, JAVA: 112_450_339}
 _BINARIES: Final = {
     GO: (), PYTHON: ("python", "python3", "pip", "uvicorn"), NODE: ("node", "npm", "npx"), JAVA: ("java", "jcmd", "jstack"),
@@ -121,5 +126,5 @@ PROGRAM = Program(
     is_steady=_is_steady,
     rereads_files=True,
     source="the simulator's own images; texts in tests/golden/programs/app-*",
-    unrecorded="the texts of lib/pq and pgjdbc, access lines of Node and Java, what is said of a file that is not there",
+    unrecorded="the texts of lib/pq, pgjdbc and of AMQP clients whose server closes, access lines of Node and Java, what is said of a file that is not there",
 )
