@@ -10,6 +10,7 @@ from env_core.dataplane.connecting import source_at
 from env_core.programs import DNS_TIMEOUT, NXDOMAIN, SERVFAIL, UNREACHABLE, Reply, Request, Run
 from env_core.programs._disks import place_of
 from env_core.programs._images import is_musl
+from env_core.programs._model import ADDRESS
 from env_core.world import Object
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Upstream:
         self.elapsed_ms += found.latency_ms
         return Reply(
             failure=found.failure,
+            headers=tuple((ADDRESS, each) for each in found.addresses),
             body=next(iter(found.addresses), ""),
             latency_ms=found.latency_ms,
             detail=found.detail,

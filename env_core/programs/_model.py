@@ -19,6 +19,8 @@ NETWORK_UNREACHABLE = "network-unreachable"
 """There is no route at all."""
 RESET = "reset"
 EMPTY = "empty-reply"
+ADDRESS: Final = ":address"
+"""Pseudo header of the reply to a look-up: one of the addresses, of several in their order."""
 
 
 class Mount(NamedTuple):
@@ -237,7 +239,9 @@ class Upstream(Protocol):
         """Send a request as the container and return the reply (DNS, policies and all)."""
 
     def resolve(self, host: str) -> Reply:
-        """Look a name up as the container; the reply's `failure` says why it has no address, its body the first one."""
+        """Look a name up as the container; the reply's `failure` says why it has no address, its body the first one, its headers
+        (`ADDRESS`) all of them.
+        """
 
     def ask(self, name: str, server: str) -> Reply:
         """Look a whole name up at one name server, as programs with a resolver of their own do; as `resolve` else."""
