@@ -41,7 +41,7 @@ _CONNECT_ERRORS: Final = {
     REFUSED: "Connection refused", UNREACHABLE: "No route to host", FILTERED: "No route to host",
     NETWORK_UNREACHABLE: "Network is unreachable",
 }  # fmt: skip
-_FLAGS: Final = ("UH", "UT", "UF", "UC", "UO", "NR", "URX", "UPE")
+_FLAGS: Final = ("UH", "UT", "UF", "UC", "UO", "NR", "URX", "UPE", "NC")
 """In the order in which they are logged."""
 _RESET: Final = "upstream connect error or disconnect/reset before headers. "
 _HOPS: Final = frozenset(

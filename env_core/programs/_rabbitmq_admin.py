@@ -1,19 +1,15 @@
-"""What a RabbitMQ node tells and lets change: to command line tools, over its HTTP API, to those who gather metrics.
+"""What a RabbitMQ node tells command line tools, and what they change.
 
-Source: rabbitmq-server 3.10.8 deps/rabbitmq_cli/lib/rabbitmq/cli, deps/rabbitmq_prometheus/src/collectors,
-deps/rabbitmq_management/src (rabbit_mgmt_util.erl, rabbit_mgmt_wm_health_check_*.erl).
+Source: rabbitmq-server 3.10.8 deps/rabbitmq_cli/lib/rabbitmq/cli.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from env_core.programs import _rabbitmq_node
-from env_core.programs._http import PORT, header, header_date
 from env_core.programs._model import Reply, Request, Served, Upstream
 from env_core.programs._rabbitmq_node import CLUSTER_PORT, USER, VHOST, Node, user_row
 from env_core.programs._rabbitmq_queues import (
@@ -250,149 +246,3 @@ _COMMANDS: Final[dict[str, Callable[[Visit, Mapping[str, str]], Told]]] = {
     "add_user": _add_user, "change_password": _change_password, "delete_user": _delete_user, "set_user_tags": _set_tags,
     "set_permissions": _set_permissions,
 }  # fmt: skip
-
-
-# HTTP
-
-
-def serve_http(node: Node, started_ms: int, request: Request, upstream: Upstream) -> Served:
-    """Answer over HTTP: metrics on their port, the API of the management plugin on the other."""
-    visit = opened(node, upstream, started_ms)
-    path = request.path.partition("?")[0]
-    if int(request.headers.get(PORT, "0")) == node.port_of("rabbitmq_prometheus"):
-        status, body, kind = _metrics(visit, upstream, path)
-    else:
-        status, body, kind = _api(visit, request, path, upstream)
-    log = closed(visit, upstream)
-    headers = (
-        ("content-length", str(len(body.encode()))), ("content-type", kind), ("date", header_date(upstream.now_ms)),
-        ("server", "Cowboy"), *((("www-authenticate", 'Basic realm="RabbitMQ Management"'),) if status == 401 else ()),
-    )  # fmt: skip
-    return Served(reply=Reply(status=status, headers=headers, body=body, latency_ms=2), log=log, cpu_ms=2)
-
-
-def _metrics(visit: Visit, upstream: Upstream, path: str) -> tuple[int, str, str]:
-    if path not in ("/metrics", "/metrics/"):
-        return 404, "", "text/plain"
-    memory, node = visit.memory, visit.node
-    rows = queue_rows(memory)
-    alarms = _rabbitmq_node.alarms(memory)
-    known = (
-        ("connections", "Connections currently open", len(links(memory))),
-        ("channels", "Channels currently open", len(links(memory))),
-        ("consumers", "Consumers currently connected", sum(row["consumers"] for row in rows)),
-        ("queues", "Queues available", len(rows)),
-        ("queue_messages_ready", "Messages ready to be delivered to consumers", sum(row["messages_ready"] for row in rows)),
-        ("queue_messages_unacked", "Messages delivered to consumers but not yet acknowledged",
-         sum(row["messages_unacknowledged"] for row in rows)),
-        ("queue_messages", "Sum of ready and unacknowledged messages - total queue depth", sum(row["messages"] for row in rows)),
-        ("process_resident_memory_bytes", "Memory used in bytes", _rabbitmq_node.used_bytes(memory)),
-        ("resident_memory_limit_bytes", "Memory high watermark in bytes", _rabbitmq_node.parsed_watermark(node, memory)[0]),
-        ("disk_space_available_bytes", "Disk space available in bytes", free_bytes(node, upstream)),
-        ("disk_space_available_limit_bytes", "Free disk space low watermark in bytes", _rabbitmq_node.disk_limit(node, memory)[0]),
-        ("alarms_free_disk_space_watermark", "is 1 if free disk space watermark alarm is in effect", int("disk" in alarms)),
-        ("alarms_memory_used_watermark", "is 1 if VM memory watermark alarm is in effect", int("memory" in alarms)),
-    )  # fmt: skip
-    texts = []
-    for name, told, value in known:
-        kind = "untyped" if name.startswith("alarms_") else "gauge"
-        texts.append(
-            f"# TYPE rabbitmq_{name} {kind}\n# HELP rabbitmq_{name} {told}\nrabbitmq_{name} {value}\n"
-        )
-    return 200, "".join(texts), "text/plain; version=0.0.4"
-
-
-_JSON: Final = "application/json"
-
-
-def _is_allowed(visit: Visit, request: Request) -> bool:
-    words = header(request, "Authorization").split()
-    if len(words) != 2 or words[0].lower() != "basic":
-        return False
-    try:
-        user, _, password = base64.b64decode(words[1], validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
-        return False
-    row = visit.memory.get(USER + user)
-    is_local = request.source_ip.startswith("127.") or request.source_ip == visit.node.own_ip
-    return (
-        row is not None
-        and json.loads(row)["password"] == password
-        and (is_local or user not in visit.node.loopback)
-    )
-
-
-def _api(visit: Visit, request: Request, path: str, upstream: Upstream) -> tuple[int, str, str]:
-    if not path.startswith("/api/"):
-        return (
-            (
-                200,
-                "<!DOCTYPE html>\n<html>\n<head><title>RabbitMQ Management</title></head>\n</html>\n",
-                "text/html",
-            )
-            if path == "/"
-            else (404, "", _JSON)
-        )
-    if not _is_allowed(visit, request):
-        return 401, '{"error":"not_authorized","reason":"Login failed"}', _JSON
-    what = path.removeprefix("/api/").strip("/")
-    node, memory = visit.node, visit.memory
-    if what == "queues" or what.startswith("queues/"):
-        rows = queue_rows(memory)
-        name = what.rpartition("/")[2] if what.count("/") == 2 else ""
-        if name:
-            rows = [row for row in rows if row["name"] == name]
-            return (
-                (200, _dumped(rows[0]), _JSON)
-                if rows
-                else (404, '{"error":"Object Not Found","reason":"Not Found"}', _JSON)
-            )
-        return 200, _dumped(rows), _JSON
-    if what == "connections":
-        return 200, _dumped(connection_rows(visit)), _JSON
-    if what == "overview":
-        rows = queue_rows(memory)
-        totals = {
-            key: sum(row[key] for row in rows)
-            for key in ("messages", "messages_ready", "messages_unacknowledged")
-        }
-        counts = {
-            "connections": len(links(memory)),
-            "queues": len(rows),
-            "consumers": sum(row["consumers"] for row in rows),
-        }
-        overview: Told = {
-            "rabbitmq_version": node.build.version,
-            "erlang_version": node.build.erlang,
-            "queue_totals": totals,
-            "object_totals": counts,
-            "node": node.name,
-        }
-        return 200, _dumped(overview), _JSON
-    if what in ("health/checks/alarms", "health/checks/local-alarms"):
-        return _alarm_check(visit)
-    if what == "nodes":
-        alarms = _rabbitmq_node.alarms(memory)
-        told: Told = {
-            "name": node.name, "running": True, "mem_used": _rabbitmq_node.used_bytes(memory), "mem_alarm": "memory" in alarms,
-            "mem_limit": _rabbitmq_node.parsed_watermark(node, memory)[0], "disk_free": free_bytes(node, upstream),
-            "disk_free_limit": _rabbitmq_node.disk_limit(node, memory)[0], "disk_free_alarm": "disk" in alarms,
-        }  # fmt: skip
-        return 200, _dumped([told]), _JSON
-    return 404, '{"error":"Object Not Found","reason":"Not Found"}', _JSON
-
-
-def _alarm_check(visit: Visit) -> tuple[int, str, str]:
-    alarms = _rabbitmq_node.alarms(visit.memory)
-    if not alarms:
-        return 200, '{"status":"ok"}', _JSON
-    told = [{"node": visit.node.name, "resource": what} for what in alarms]
-    return (
-        503,
-        _dumped({"status": "failed", "reason": "There are alarms in effect in the cluster", "alarms": told}),
-        _JSON,
-    )
-
-
-def _dumped(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))

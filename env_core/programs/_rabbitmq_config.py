@@ -128,7 +128,7 @@ def _lines(path: str, text: str) -> tuple[list[tuple[str, str]], str]:
         if not value or not _NAME.fullmatch(name.strip()):
             return (
                 found,
-                f"{path}: Syntax error in {path} after line {number} column 1, parsing incomplete",
+                f"Syntax error in {path} after line {number} column 1, parsing incomplete",
             )
         found.append((name.strip(), value.strip("'")))
     return found, ""

@@ -28,7 +28,7 @@ from env_core.programs._rabbitmq_queues import (
 )
 
 _PREFETCH_MAX: Final = 256
-_UNACKED_MAX: Final = 4_096
+_UNACKED_MAX: Final = 256
 """How much one connection may hold: a bound of ours."""
 _ARGUMENTS: Final = (
     "x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-max-length", "x-max-length-bytes",

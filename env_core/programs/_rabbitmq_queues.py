@@ -15,11 +15,11 @@ from typing import Any, Final
 
 QUEUE: Final = "queue "
 CONNECTION: Final = "connection "
-_RUNS_MAX: Final = 256
+_RUNS_MAX: Final = 64
 """How many different messages a queue keeps apart; the newest one stands for those after it: a bound of ours."""
-_BODY_MAX: Final = 4_096
+_BODY_MAX: Final = 1_024
 """How much of a message's text is kept: a bound of ours."""
-QUEUES_MAX: Final = 512
+QUEUES_MAX: Final = 128
 COUNT_MAX: Final = 1_000_000_000
 _OVERHEAD: Final = 720
 """About what a message takes beside its text. Source: https://www.rabbitmq.com/docs/memory-use."""

@@ -24,7 +24,8 @@ _GREETING: Final = "AMQP\0\0\t\x01"
 _TLS_HELLO: Final = "22,3,1,2,0,1,0,1"
 _BLOCKED_MS: Final = 600_000
 """How long a client without a limit of its own is let wait."""
-_LINKS_MAX: Final = 2_048
+_LINKS_MAX: Final = 64
+"""How many connections are kept: a bound of ours."""
 RUN: Final = "run"
 _COUNT: Final = "connections"
 _LEVELS: Final = {"i": "info", "w": "warning", "e": "error"}
@@ -93,7 +94,7 @@ def _watch(visit: Visit, upstream: Upstream) -> None:
     visit.tell(_rabbitmq_node.check_memory(node, memory))
     visit.tell(_rabbitmq_node.check_disk(node, memory, free_bytes(node, upstream)))
     for link in links(memory):
-        if upstream.has_peer(link.ip):
+        if link.ip.startswith("127.") or link.ip == node.own_ip or upstream.has_peer(link.ip):
             if link.is_blocked and not _rabbitmq_node.alarms(memory):
                 link.is_blocked = False
                 keep_link(memory, link)

@@ -11,7 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from env_core.programs import _rabbitmq_admin, _rabbitmq_boot, _rabbitmq_node, _rabbitmq_serving
+from env_core.programs import (
+    _rabbitmq_admin,
+    _rabbitmq_boot,
+    _rabbitmq_http,
+    _rabbitmq_node,
+    _rabbitmq_serving,
+)
 from env_core.programs._commands import final_argv, launch
 from env_core.programs._cpu import stretched_ms
 from env_core.programs._http import PORT
@@ -237,7 +243,7 @@ def serve(node: Node, container: Container, request: Request, upstream: Upstream
         return _rabbitmq_admin.administer(node, container.started_ms, request, upstream)
     web = (node.port_of("rabbitmq_management"), node.port_of("rabbitmq_prometheus"))
     if port and port in web and request.protocol == "http":
-        return _rabbitmq_admin.serve_http(node, container.started_ms, request, upstream)
+        return _rabbitmq_http.serve_http(node, container.started_ms, request, upstream)
     return _rabbitmq_serving.serve(node, container.started_ms, request, upstream)
 
 
