@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Final, NamedTuple
 
+from env_core.programs._envoy_asking import HOPS, asked, passed_on
 from env_core.programs._envoy_config import Bootstrap, Cluster, Listener, Retry, Route
 from env_core.programs._envoy_hosts import (
     Host,
@@ -44,9 +44,6 @@ _CONNECT_ERRORS: Final = {
 _FLAGS: Final = ("UH", "UT", "UF", "UC", "UO", "NR", "URX", "UPE", "NC")
 """In the order in which they are logged."""
 _RESET: Final = "upstream connect error or disconnect/reset before headers. "
-_HOPS: Final = frozenset(
-    ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te", "host")
-)
 _FOREVER_MS: Final = 1 << 40
 
 
@@ -152,7 +149,7 @@ def forward(
     if cluster is None:
         return local(outcome, 503, "", "cluster_not_found", "NC")
     outcome.cluster = cluster.name
-    return _send(cluster, route, listener, container, request, upstream, memory, outcome)
+    return _send(cluster, asked(route, request), listener, container, request, upstream, memory, outcome)
 
 
 def _redirect(outcome: Outcome, route: Route, request: Request) -> Outcome:
@@ -201,7 +198,7 @@ def _send(
     elapsed_ms = waits_ms
     deadline_ms = route.timeout_ms or _FOREVER_MS
     retries = route.retry.retries if route.retry is not None else 0
-    inner = _passed_on(route, listener, container, request, memory)
+    inner = passed_on(route, listener, container, request, memory)
     outcome.sent = inner.headers
     while True:
         host = choose(memory, cluster, known, now_ms + elapsed_ms)
@@ -257,7 +254,7 @@ def _finish(outcome: Outcome, found: _Attempt, cluster: Cluster, memory: Memory)
         kept = [
             (name.lower(), value)
             for name, value in reply.headers
-            if not name.startswith(":") and name.lower() not in _HOPS and name.lower() != "server"
+            if not name.startswith(":") and name.lower() not in HOPS and name.lower() != "server"
         ]
         if "content-length" not in names:
             kept.append(("transfer-encoding", "chunked"))
@@ -353,43 +350,3 @@ def _back_off_ms(policy: Retry | None, attempt: int) -> int:
     """Return how long it waits before the next attempt: the middle of the range from which the real one draws."""
     assert policy is not None, "only policies retry"
     return min(((1 << attempt) - 1) * policy.base_ms, policy.max_ms) // 2
-
-
-def _passed_on(
-    route: Route, listener: Listener, container: Container, request: Request, memory: Memory
-) -> Request:
-    """Return the request as it goes on."""
-    host = header(request, "Host") or request.host
-    kept = {
-        name: value
-        for name, value in request.headers.items()
-        if not name.startswith(":") and name.lower() not in _HOPS
-    }
-    lower = {name.lower() for name in kept}
-    if listener.uses_remote_address:
-        before = header(request, "X-Forwarded-For")
-        kept = {name: value for name, value in kept.items() if name.lower() != "x-forwarded-for"}
-        kept["x-forwarded-for"] = f"{before},{request.source_ip}" if before else request.source_ip
-    if "x-forwarded-proto" not in lower:
-        kept["x-forwarded-proto"] = "http"
-    if "x-request-id" not in lower:
-        kept["x-request-id"] = _request_id(container, memory)
-    if route.timeout_ms:
-        kept["x-envoy-expected-rq-timeout-ms"] = str(route.timeout_ms)
-    path = request.path
-    if route.prefix_rewrite is not None:
-        before = route.path or route.separated or route.prefix
-        path = route.prefix_rewrite + path[len(before) :]
-    return Request(
-        method=request.method,
-        path=path or "/",
-        host=route.host_rewrite or host,
-        headers=kept,
-        body=request.body,
-    )
-
-
-def _request_id(container: Container, memory: Memory) -> str:
-    number = memory.get("stat requests", "0")
-    text = sha256(f"{container.pod_uid} {container.started_ms} {number}".encode()).hexdigest()
-    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-9{text[17:20]}-{text[20:32]}"

@@ -96,7 +96,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """A port that a program opens. `protocol` is what it speaks: http, https, redis, postgres, tcp, grpc."""
+    """A port that a program opens. `protocol` is what it speaks: http, https, redis, postgres, amqp, tcp, grpc."""
 
     port: int
     protocol: str = "tcp"

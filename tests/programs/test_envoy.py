@@ -149,6 +149,15 @@ def test_without_a_policy_every_other_request_fails(mesh):
     assert sorted(mesh.get().status for _ in range(4)) == [200, 200, 503, 503]
 
 
+def test_a_client_may_ask_for_retries_and_time_limits(mesh):
+    clusters = [cluster("both", *BOTH), cluster("slow", (NOWHERE, 8000), kind="STATIC")]
+    mesh.gateway([listener(route("slow", "/slow"), route("both"))], clusters)
+    wanted = {"x-envoy-retry-on": "5xx", "x-envoy-max-retries": "3"}
+    assert [mesh.get(headers=wanted).status for _ in range(4)] == [200] * 4
+    found = mesh.get("/slow", headers={"x-envoy-upstream-rq-timeout-ms": "300"})
+    assert (found.status, found.latency_ms < 400) == (504, True)
+
+
 def test_retries_that_do_not_help_are_told(mesh):
     policy = {"retry_on": "gateway-error", "num_retries": 2}
     mesh.gateway([listener(route("bad", retry_policy=policy))], [cluster("bad", ("bad", 8000))])

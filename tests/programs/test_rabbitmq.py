@@ -1,15 +1,19 @@
 """A RabbitMQ node in a cluster: queues on its volume, alarms that block, users, its tools and its refusals."""
 
 import base64
+import contextlib
 import json
+import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from env_core.programs import TIMEOUT, Container, Request
 from env_core.programs._rabbitmq_config import read, size
-from env_core.programs._rabbitmq_wire import Dialogue, answer, decode
+from env_core.programs._rabbitmq_operations import Refused, run
+from env_core.programs._rabbitmq_queues import Link, drop_link, durable, keep_link, queues
+from env_core.programs._rabbitmq_wire import answer, decode
 from tests.programs.brokers import CONTAINER, Broker, declare, get, publish
 from tests.programs.clusters import NAMESPACE
 
@@ -262,19 +266,79 @@ def test_any_configuration_is_read(text):
     read(container({"/etc/rabbitmq/rabbitmq.conf": text}), {})
 
 
+WORDS = st.sampled_from(
+    [
+        "declare",
+        "publish",
+        "get",
+        "consume",
+        "ack",
+        "nack",
+        "purge",
+        "delete",
+        "orders",
+        "other",
+        "reject-publish",
+    ]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["x-max-length", "x-overflow", "x-queue-type"]), inner),
+    max_leaves=4,
+)  # fmt: skip
+OPERATION = st.dictionaries(
+    st.sampled_from(["queue", "body", "count", "arguments", "tag", "durable", "prefetch", "multiple", "requeue", "no_ack", "passive"]), VALUES
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(WORDS, OPERATION), max_size=12))
+def test_whatever_a_client_does_is_done_or_refused(steps):
+    memory = {}
+    link = Link("1", "app", "/", "10.244.0.7", 40_000, 0)
+    for what, operation in steps:
+        keep_link(memory, link)
+        with contextlib.suppress(Refused):
+            run(memory, link, {"queue": "orders", **operation, "do": what})
+    keep_link(memory, link)
+    drop_link(memory, link)
+    assert all(queue.ready >= 0 for queue in queues(memory))
+    assert all(
+        run.is_persistent for slot in [durable(memory)] for queue in queues(slot) for run in queue.runs
+    )
+
+
+@given(VALUES)
+def test_any_body_is_a_dialogue_or_none(value):
+    dialogue = decode(json.dumps(["app", "x", [value], "/"]))
+    assert dialogue is None or dialogue.operations == (value,)
+
+
 @given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(max_size=9),
-        lambda inner: (
-            st.lists(inner, max_size=4)
-            | st.dictionaries(
-                st.sampled_from(["do", "queue", "body", "count", "arguments", "tag", "durable", "prefetch"]),
-                inner,
-                max_size=5,
-            )
+    st.lists(
+        st.sampled_from(
+            [
+                "list_queues",
+                "status",
+                "add_user",
+                "set_permissions",
+                "-n",
+                "-p",
+                "--formatter=json",
+                "-q",
+                "",
+                "{0}",
+                "x",
+                "set_vm_memory_high_watermark",
+                "absolute",
+                "nan",
+            ]
         ),
+        max_size=6,
     )
 )
-def test_any_request_is_answered(value):
-    dialogue = decode(json.dumps(value)) or decode(json.dumps(["app", "x", [value], "/"]))
-    assert dialogue is None or isinstance(dialogue, Dialogue)
+@settings(max_examples=25)
+def test_any_command_line_ends(lab, words):
+    fork = object.__new__(Broker)
+    fork.cluster = lab.cluster.fork()
+    fork.client = fork.cluster.client()
+    assert fork.ctl(f"rabbitmqctl {shlex.join(words)}").exit_code in (0, 64, 65, 67, 69, 70)

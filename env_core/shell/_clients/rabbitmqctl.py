@@ -94,7 +94,7 @@ def _parsed(words: list[str]) -> tuple[list[str], dict[str, str]]:
     rest = list(words)
     while rest:
         word = rest.pop(0)
-        if not word.startswith("-") or (found[:1] == ["set_permissions"] and word == ""):
+        if not word.startswith("-"):
             found.append(word)
             continue
         name, equals, value = word.partition("=")
