@@ -7,6 +7,7 @@ import pytest
 from tests.golden import mutations, replay
 from tests.golden.comparison import NOT_IMPLEMENTED, Comparison
 from tests.golden.recordings import GOLDEN, Folder
+from tests.golden.topics import programs_service_clients
 
 FLOORS = json.loads(replay.FLOORS.read_text())
 WHOLE = ("l0/*", "l2/facts/*", "l2/defaults", "l2/kubectl")
@@ -124,3 +125,20 @@ def test_almost_every_change_of_a_recorded_answer_is_noticed():
     missed = [each for each in found if not each.was_noticed]
     assert len(found) >= 60
     assert len(missed) <= 0.01 * len(found), missed
+
+
+def test_a_change_in_what_a_client_library_says_is_noticed():
+    noticed = 0
+    for name in ("app-python", "app-node", "app-java", "client-libs"):
+        folder = Folder(GOLDEN / "programs" / f"{name}.jsonl.gz")
+        for record in folder.records:
+            found = programs_service_clients.judge(record, folder)
+            if found.apart or not found.is_equal:
+                continue
+            said = found.wanted[0].partition(": ")[2] or found.wanted[0]
+            changed = record["stderr"].replace(said, f"{said}q")
+            assert not programs_service_clients.judge({**record, "stderr": changed}, folder).is_equal, record[
+                "id"
+            ]
+            noticed += 1
+    assert noticed >= 60

@@ -50,20 +50,20 @@ def _metrics(visit: Visit, upstream: Upstream, path: str) -> Answered:
     rows = queue_rows(memory)
     alarms = _rabbitmq_node.alarms(memory)
     known = (
-        ("connections", "Connections currently open", len(links(memory))),
-        ("channels", "Channels currently open", len(links(memory))),
-        ("consumers", "Consumers currently connected", sum(row["consumers"] for row in rows)),
-        ("queues", "Queues available", len(rows)),
-        ("queue_messages_ready", "Messages ready to be delivered to consumers", sum(row["messages_ready"] for row in rows)),
-        ("queue_messages_unacked", "Messages delivered to consumers but not yet acknowledged",
+        ("connections", "Open connections", len(links(memory))),
+        ("channels", "Open channels", len(links(memory))),
+        ("consumers", "Registered consumers", sum(row["consumers"] for row in rows)),
+        ("queues", "Queues", len(rows)),
+        ("queue_messages_ready", "Messages that wait", sum(row["messages_ready"] for row in rows)),
+        ("queue_messages_unacked", "Messages that consumers hold",
          sum(row["messages_unacknowledged"] for row in rows)),
-        ("queue_messages", "Sum of ready and unacknowledged messages - total queue depth", sum(row["messages"] for row in rows)),
-        ("process_resident_memory_bytes", "Memory used in bytes", _rabbitmq_node.used_bytes(memory)),
-        ("resident_memory_limit_bytes", "Memory high watermark in bytes", _rabbitmq_node.parsed_watermark(node, memory)[0]),
-        ("disk_space_available_bytes", "Disk space available in bytes", free_bytes(node, upstream)),
-        ("disk_space_available_limit_bytes", "Free disk space low watermark in bytes", _rabbitmq_node.disk_limit(node, memory)[0]),
-        ("alarms_free_disk_space_watermark", "is 1 if free disk space watermark alarm is in effect", int("disk" in alarms)),
-        ("alarms_memory_used_watermark", "is 1 if VM memory watermark alarm is in effect", int("memory" in alarms)),
+        ("queue_messages", "Messages in all", sum(row["messages"] for row in rows)),
+        ("process_resident_memory_bytes", "Bytes of memory in use", _rabbitmq_node.used_bytes(memory)),
+        ("resident_memory_limit_bytes", "Bytes of memory above which publishers wait", _rabbitmq_node.parsed_watermark(node, memory)[0]),
+        ("disk_space_available_bytes", "Free bytes of the disk", free_bytes(node, upstream)),
+        ("disk_space_available_limit_bytes", "Free bytes below which publishers wait", _rabbitmq_node.disk_limit(node, memory)[0]),
+        ("alarms_free_disk_space_watermark", "1 while the disk has too little space", int("disk" in alarms)),
+        ("alarms_memory_used_watermark", "1 while too much memory is in use", int("memory" in alarms)),
     )  # fmt: skip
     texts = []
     for name, told, value in known:

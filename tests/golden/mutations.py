@@ -22,10 +22,10 @@ DRAWN = frozenset(
         "uid", "resourceVersion", "managedFields", "creationTimestamp", "lastTransitionTime", "lastUpdateTime",
         "lastScheduleTime", "startTime", "startedAt", "finishedAt", "firstTimestamp", "lastTimestamp", "eventTime",
         "clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "containerID", "imageID", "podIP", "podIPs",
-        "hostIP", "hostIPs", "t", "at_ms", "end_ms", "token", "caBundle",
+        "hostIP", "hostIPs", "t", "at_ms", "end_ms", "token", "caBundle", "phase", "where",
     }
 )  # fmt: skip
-"""Keys whose values the READMEs let differ: what servers draw, and measured times."""
+"""Keys whose values the READMEs let differ: what servers draw, measured times, and what the recorder notes beside an answer."""
 
 _WORD = re.compile(r"[A-Za-z]{4,}")
 WHOLE = ("l2/facts/errors", "l2/facts/errors_extra", "l2/defaults")

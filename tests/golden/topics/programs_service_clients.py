@@ -102,6 +102,7 @@ def judge(record: Record, _folder: Folder) -> Comparison:
 TOPIC = Topic(
     name="programs/services",
     files=tuple(f"{folder}{name}.jsonl" for folder in ("programs/", "") for name in ("app-python", "app-node", "app-java", "client-libs")),
-    answers=("stdout", "stderr", "exit"),
+    # Most of what was recorded are frames, which are not compared: tests/test_golden_replay.py changes what is.
+    answers=(),
     judge=judge,
 )  # fmt: skip
