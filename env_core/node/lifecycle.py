@@ -259,7 +259,9 @@ def termination_message(host: Host, record: PodRecord, name: str, run: Run) -> s
     spec = pod["spec"]
     for container in (*spec["containers"], *(spec.get("initContainers") or ())):
         if container["name"] == name and container.get("terminationMessagePolicy") == "FallbackToLogsOnError":
-            lines = host.runtime.log_lines(record.uid, name, run.container.restarts, FALLBACK_LINES)
+            lines = host.runtime.log_lines(
+                record.uid, name, run.container.restarts, FALLBACK_LINES, now_ms=host.now_ms
+            )
             at_ms = run.exit_at_ms if run.exit_at_ms is not None else host.now_ms
             text = "".join(line.text + "\n" for line in lines if line.at_ms <= at_ms)
             return text.encode()[-FALLBACK_BYTES:].decode("utf-8", "ignore")

@@ -48,7 +48,8 @@ def log(host: Host, pod: Object, request: ApiRequest) -> str:
     if _never_ran(record, name, restarts):
         path = f"/var/log/pods/{record.namespace}_{record.name}_{record.uid}/{name}/{restarts}.log"
         return f'failed to try resolving symlinks in path "{path}": lstat {path}: no such file or directory'
-    return _printed(host, host.runtime.log_lines(record.uid, name, restarts), options)
+    lines = host.runtime.log_lines(record.uid, name, restarts, now_ms=host.now_ms)
+    return _printed(host, lines, options)
 
 
 def _unreachable(node: NodeRecord, path: str) -> errors.StatusError:

@@ -1,5 +1,6 @@
 """What runs in containers: one program per module, each with one constant `PROGRAM`."""
 
+from env_core.programs._logs import LogKey
 from env_core.programs._model import (
     DNS_TIMEOUT,
     EMPTY,
@@ -26,7 +27,7 @@ from env_core.programs._model import (
     Upstream,
     Written,
 )
-from env_core.programs._runs import LogKey, Run, RunKey, Runtime
+from env_core.programs._runs import Run, RunKey, Runtime
 
 __all__ = [
     "DNS_TIMEOUT",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from env_core.programs._disks import Disks
+from env_core.programs._logs import LINES_MAX, LogFile, LogKey, Logs
 from env_core.programs._model import Container, Launch, Line
 from env_core.sim.state import State
 
@@ -76,20 +77,6 @@ class RunKey(NamedTuple):
     container: str
 
 
-class LogKey(NamedTuple):
-    """The log of one run of a container."""
-
-    pod_uid: str
-    container: str
-    restarts: int
-
-
-class _Log(NamedTuple):
-    before: _Log | None
-    lines: tuple[Line, ...]
-    length: int
-
-
 class Runtime:
     """The container runtimes of all nodes: runs by container, pods by address, logs by run, disks."""
 
@@ -98,7 +85,7 @@ class Runtime:
     def __init__(self, state: State) -> None:
         self.runs = state.table("runtime/runs")
         self._addresses = state.table("runtime/addresses")
-        self._logs = state.table("runtime/logs", is_quiet=True)
+        self._logs = Logs(state)
         self._memory = state.table("runtime/memory")
         self.disks = Disks(state)
 
@@ -112,6 +99,7 @@ class Runtime:
         before = self.run(run.container.pod_uid, run.container.name)
         if before is not None and before.container.restarts != run.container.restarts:
             self._ended(before, run.container.started_ms)
+            self._logs.end(_log_key(before), before.exit_at_ms or run.container.started_ms)
             self.disks.drop_layer(before.container)
         if run.launch.fills is not None:
             self.disks.fill(run.container, run.launch.fills)
@@ -160,7 +148,7 @@ class Runtime:
                 self.disks.drop_layer(run.container)
                 self.disks.drop_scratch(run.container)
                 for restarts in range(run.container.restarts + 1):
-                    self._logs.pop(LogKey(pod_uid, name, restarts))
+                    self._logs.drop(LogKey(pod_uid, name, restarts))
 
     def assign(self, address: str, namespace: str, pod: str, pod_uid: str) -> None:
         """Record that a pod sandbox has an address."""
@@ -177,28 +165,30 @@ class Runtime:
 
     def log(self, run: Run, lines: tuple[Line, ...]) -> None:
         """Append lines (with absolute times) to a run's log."""
-        if not lines:
-            return
-        key = LogKey(run.container.pod_uid, run.container.name, run.container.restarts)
-        before: _Log | None = self._logs.get(key)
-        self._logs[key] = _Log(before, lines, len(lines) + (before.length if before else 0))
+        self._logs.add(_log_key(run), lines)
 
-    def log_lines(self, pod_uid: str, container: str, restarts: int, lines_max: int = 10_000) -> list[Line]:
-        """Return the newest lines of a run's log, oldest first."""
-        chunks: list[tuple[Line, ...]] = []
-        count = 0
-        at: _Log | None = self._logs.get(LogKey(pod_uid, container, restarts))
-        while at is not None and count < lines_max:
-            chunks.append(at.lines)
-            count += len(at.lines)
-            at = at.before
-        # A program may have said beforehand what it logs later.
-        lines = sorted((line for chunk in reversed(chunks) for line in chunk), key=lambda line: line.at_ms)
-        return lines[-lines_max:]
+    def log_lines(
+        self,
+        pod_uid: str,
+        container: str,
+        restarts: int,
+        lines_max: int = LINES_MAX,
+        *,
+        now_ms: int | None = None,
+    ) -> list[Line]:
+        """Return the newest lines of a run's newest log file, oldest first; with `now_ms` as rotated by then."""
+        run = self.run(pod_uid, container)
+        is_newest = run is not None and run.container.restarts == restarts
+        exit_at_ms = run.exit_at_ms if run is not None and is_newest else None
+        return self._logs.lines(LogKey(pod_uid, container, restarts), lines_max, now_ms, exit_at_ms)
+
+    def log_file(self, run: Run) -> LogFile:
+        """Return what is known of the newest file of a run's log."""
+        return self._logs.file(_log_key(run))
 
     def drop_log(self, pod_uid: str, container: str, restarts: int) -> None:
         """Remove the log of an old run (the runtime keeps one dead container)."""
-        self._logs.pop(LogKey(pod_uid, container, restarts))
+        self._logs.drop(LogKey(pod_uid, container, restarts))
 
     def memory(self, pod_uid: str, container: str) -> dict[str, str]:
         """Return a copy of what a program remembers during a run."""
@@ -208,3 +198,7 @@ class Runtime:
     def remember(self, pod_uid: str, container: str, memory: dict[str, str]) -> None:
         """Replace what a program remembers during a run."""
         self._memory[RunKey(pod_uid, container)] = tuple(memory.items())
+
+
+def _log_key(run: Run) -> LogKey:
+    return LogKey(run.container.pod_uid, run.container.name, run.container.restarts)

@@ -5,7 +5,9 @@ Source: k8s.io/cri-client pkg/logs/logs.go (follow until the container is gone, 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from typing import Final
 
 from env_core.apiserver.errors import StatusError
 from env_core.apiserver.request import ApiRequest, LogOptions
@@ -13,12 +15,24 @@ from env_core.apiserver.server import ApiServer
 from env_core.rest.message import Headers
 
 _STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+_TIME: Final = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z ", re.MULTILINE)
 
 
 class LogFollow:
     """One followed log. Whoever serves it polls it; it reads as the kubelet does, and asks nothing of the API."""
 
-    __slots__ = ("_first", "_left", "_request", "_run", "_seen", "_server", "first", "headers", "is_over")
+    __slots__ = (
+        "_first",
+        "_has_times",
+        "_left",
+        "_request",
+        "_run",
+        "_seen",
+        "_server",
+        "first",
+        "headers",
+        "is_over",
+    )
 
     def __init__(self, server: ApiServer, request: ApiRequest, first: str, headers: Headers) -> None:
         self.headers = headers
@@ -28,7 +42,9 @@ class LogFollow:
         self._first: str | None = first
         given = request.log or LogOptions()
         self._left = given.limit_bytes
-        plain = LogOptions(container=given.container, previous=given.previous, timestamps=given.timestamps)
+        # With its time, a line is not taken for one that was shown before its file was rotated.
+        plain = LogOptions(container=given.container, previous=given.previous, timestamps=True)
+        self._has_times = given.timestamps
         self._request = request._replace(log=plain)
         self._run = self._running()
         self._seen = self._whole() or ""
@@ -45,7 +61,8 @@ class LogFollow:
         if run == self._run or not run:
             whole = self._whole()
             if whole is not None and whole != self._seen:
-                said += _added(self._seen, whole)
+                added = _added(self._seen, whole)
+                said += added if self._has_times else _without_times(added)
                 self._seen = whole
         return self._within_limit(said.encode("utf-8", "surrogateescape"))
 
@@ -79,16 +96,19 @@ class LogFollow:
         return ""
 
 
+def _without_times(lines: str) -> str:
+    return _TIME.sub("", lines)
+
+
 def _added(before: str, now: str) -> str:
     """Return the lines that have come; a line may be written late, before others that are there already."""
     if now.startswith(before):
         return now[len(before) :]
-    known = Counter(before.splitlines())
+    known = Counter(before.split("\n"))
     added = []
-    for line in now.splitlines(keepends=True):
-        text = line.rstrip("\n")
-        if known[text]:
-            known[text] -= 1
+    for line in now.removesuffix("\n").split("\n"):
+        if known[line]:
+            known[line] -= 1
         else:
-            added.append(line)
+            added.append(f"{line}\n")
     return "".join(added)
