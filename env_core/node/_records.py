@@ -174,6 +174,8 @@ class Settings(NamedTuple):
     """Soft eviction threshold of memory.available; 0 is none."""
     soft_grace_ms: int = 0
     soft_pod_grace_s: int = 0
+    hard_pids: str = ""
+    """Hard eviction threshold of pid.available, a number or a percentage; "" is none, as kubelets have it by default."""
     pressure_transition_ms: int = 300_000
     nameservers: tuple[str, ...] = ()
     """Of the host's resolv.conf."""
@@ -190,6 +192,8 @@ class Free(NamedTuple):
     memory_bytes: int | None = None
     disk_bytes: int | None = None
     inodes: int | None = None
+    pids: int | None = None
+    """Numbers for further processes."""
 
 
 class NodeRecord(NamedTuple):
@@ -221,6 +225,8 @@ class NodeRecord(NamedTuple):
     disk_bytes: int = 100 << 30
     """Capacity of its file system."""
     inodes: int = 6_553_600
+    pids: int = 4_194_304
+    """How many processes its kernel runs at most."""
     evict_ms: int = 0
     """Phase of the eviction manager's rounds, within ten seconds."""
     evicting_ms: int = 0

@@ -3,17 +3,20 @@
 Source: k8s.io/kubernetes pkg/kubelet/eviction (eviction_manager.go, helpers.go), 1.37; order, texts and times in
 tests/golden/kubelet (mp-*, dp-*, soft-*, evict-*, gc-pressure, nodes.jsonl.gz). Rounds come every ten seconds while
 there is something to look at; after an eviction the next one follows as soon as the pod is cleaned up.
+No recording has pid.available; its order and words are those of rankPIDPressure, evictionMessage (no word of containers,
+for nobody requests processes) and getThresholdMetInfo.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from env_core.node import node_status
 from env_core.node._host import HANDLER, Host
 from env_core.node._records import IDLE, SYNCING, NodeRecord, PodRecord
-from env_core.node.thresholds import CONDITIONS, DEFAULT_HARD, RESOURCES, Threshold, configured
-from env_core.node.usage import VOLUME_STATS_MS, PodUse, binary, use_of
+from env_core.node.thresholds import CONDITIONS, DEFAULT_HARD, PIDS, RESOURCES, Threshold, configured
+from env_core.node.usage import VOLUME_STATS_MS, PodUse, binary, decimal, use_of
 from env_core.programs import Run
 from env_core.world import Object
 
@@ -21,6 +24,7 @@ ROUND_MS: Final = 10_000
 CLEANED_MS: Final = 1_000
 """How often the manager looks whether the pod that it ended is cleaned up."""
 HARD_GRACE_S: Final = 1
+PROCESSES: Final = RESOURCES[PIDS]
 CRITICAL_PRIORITY: Final = 2_000_000_000
 _HARD: Final = configured(DEFAULT_HARD)
 
@@ -40,13 +44,20 @@ def _left(node: NodeRecord, signal: str) -> tuple[int, int] | None:
         return free.disk_bytes, node.disk_bytes
     if signal in ("nodefs.inodesFree", "imagefs.inodesFree") and free.inodes is not None:
         return free.inodes, node.inodes
+    if signal == PIDS and free.pids is not None:
+        return free.pids, node.pids
     return None
+
+
+@lru_cache(maxsize=64)
+def _hard(pids: str) -> tuple[Threshold, ...]:
+    return configured({**DEFAULT_HARD, PIDS: pids}) if pids else _HARD
 
 
 def _thresholds(node: NodeRecord) -> list[tuple[Threshold, int]]:
     """All thresholds with their grace in milliseconds, in the order in which they are served."""
-    rows = [(each, 0) for each in _HARD]
     settings = node.settings
+    rows = [(each, 0) for each in _hard(settings.hard_pids)]
     if settings.soft_memory_bytes:
         soft = Threshold("memory.available", quantity=binary(settings.soft_memory_bytes))
         rows.append((soft, settings.soft_grace_ms))
@@ -57,6 +68,7 @@ def _thresholds(node: NodeRecord) -> list[tuple[Threshold, int]]:
         "nodefs.inodesFree",
         "imagefs.available",
         "imagefs.inodesFree",
+        PIDS,
     )
     return sorted(
         (row for row in rows if row[0].signal in order), key=lambda row: (order.index(row[0].signal), row[1])
@@ -122,6 +134,9 @@ def _active(host: Host, node: NodeRecord) -> list[tuple[PodRecord, Object, PodUs
 def _rank(row: tuple[PodRecord, Object, PodUse], resource: str) -> tuple[int, int, int, int, str]:
     """Sort first those over their request, then by priority, then by how much they are over."""
     record, pod, use = row
+    if resource == PROCESSES:
+        # Nobody requests processes: no pod is over its own.
+        return (0, int(pod["spec"].get("priority") or 0), -use.processes, record.seen_ms, record.uid)
     over = (use.memory if resource == "memory" else use.storage) - (
         use.memory_request if resource == "memory" else use.storage_request
     )
@@ -142,12 +157,13 @@ def _evict_first(
         if is_critical(pod):
             continue
         grace_s = node.settings.soft_pod_grace_s if is_soft else HARD_GRACE_S
-        shown = threshold.quantity or str(amount)
+        is_counted = resource == PROCESSES
+        shown = threshold.quantity or (binary(amount) if is_counted else str(amount))
+        available = decimal(left) if is_counted else binary(left)
         text = (
-            f"The node was low on resource: {resource}. Threshold quantity: {shown}, "
-            f"available: {binary(left)}. "
+            f"The node was low on resource: {resource}. Threshold quantity: {shown}, available: {available}. "
         )
-        text += use.offenders(resource)
+        text += "" if is_counted else use.offenders(resource)
         evict(host, node, record, pod, grace_s, text, disruption=text)
         return
 

@@ -13,6 +13,7 @@ from env_core.apiserver.store import WatchEvent
 from env_core.node import (
     api,
     arrivals,
+    causes,
     containers,
     disks,
     endings,
@@ -158,17 +159,25 @@ class Kubelets:
         memory_bytes: int | None = None,
         disk_bytes: int | None = None,
         inodes: int | None = None,
+        pids: int | None = None,
     ) -> None:
-        """Say how little a machine has left of memory, disk and inodes; None where there is plenty.
+        """Say how little a machine has left of memory, disk, inodes and numbers of processes; None where there is plenty.
+
+        What few numbers of processes do to its pods is their programs' matter; its kubelet minds if `set_hard_pids` says so.
 
         Raises:
             KeyError: when no such node joined.
         """
-        host = self._host
-        node = host.nodes[name]._replace(free=Free(memory_bytes, disk_bytes, inodes))
-        host.nodes[name] = node
-        eviction.wake(host, node)
-        image_gc.wake(host, node)
+        causes.set_free(self._host, name, Free(memory_bytes, disk_bytes, inodes, pids))
+
+    def set_hard_pids(self, name: str, threshold: str) -> None:
+        """Give a node's kubelet the hard eviction threshold of pid.available: a number, a percentage, "" for none.
+
+        Raises:
+            KeyError: when no such node joined.
+            ThresholdError: when it is none of these.
+        """
+        causes.set_hard_pids(self._host, name, threshold)
 
     def set_network_problem(self, name: str, problem: str = node_status.NETWORK_PROBLEM) -> None:
         """Let a node's network plugin be unready for a reason, "" when it is ready: pods get no sandbox meanwhile.
@@ -176,13 +185,7 @@ class Kubelets:
         Raises:
             KeyError: when no such node joined.
         """
-        host = self._host
-        was = host.nodes[name].network_problem
-        host.nodes[name] = node = host.nodes[name]._replace(network_problem=problem)
-        if was and not problem:
-            # Until it was ready once, a kubelet looks ten times a second.
-            host.wake(host.now_ms + node_status.FIRST_READY_MS, "node", name)
-        node_status.wake(host, node)
+        causes.set_network_problem(self._host, name, problem)
 
     def set_runtime_problem(self, name: str, problem: str = node_status.RUNTIME_PROBLEM) -> None:
         """Let a node's container runtime be unready for a reason, "" when it is ready again.
@@ -190,10 +193,7 @@ class Kubelets:
         Raises:
             KeyError: when no such node joined.
         """
-        host = self._host
-        node = host.nodes[name]._replace(runtime_problem=problem, runtime_lost_ms=host.now_ms)
-        host.nodes[name] = node
-        node_status.wake(host, node)
+        causes.set_runtime_problem(self._host, name, problem)
 
     def set_sandbox_problem(self, node: str, text: str) -> None:
         """Let a node's network plugin fail: no pod gets a sandbox while `text` is not "". `$ID` is the sandbox's."""

@@ -32,6 +32,7 @@ DEFAULT_HARD: Final[Mapping[str, str]] = {
     "imagefs.inodesFree": "5%",
 }
 ALLOCATABLE: Final = "allocatableMemory.available"
+PIDS: Final = "pid.available"
 RESOURCES: Final[Mapping[str, str]] = {
     "memory.available": "memory",
     ALLOCATABLE: "memory",
@@ -39,6 +40,7 @@ RESOURCES: Final[Mapping[str, str]] = {
     "imagefs.available": "ephemeral-storage",
     "nodefs.inodesFree": "inodes",
     "imagefs.inodesFree": "inodes",
+    "pid.available": "pids",
 }
 """What is reclaimed when a signal is low."""
 CONDITIONS: Final[Mapping[str, str]] = {
@@ -69,7 +71,7 @@ class Threshold(NamedTuple):
         return f"{self.signal} LessThan {value}"
 
     def amount(self, capacity: int) -> int:
-        """Return the value below which the signal is low, in bytes or inodes."""
+        """Return the value below which the signal is low, in bytes, inodes or processes."""
         return quantity.to_bytes(self.quantity) if self.quantity else int(capacity * self.part)
 
 

@@ -24,6 +24,11 @@ def binary(amount: int) -> str:
     return str(quantity.from_units(amount, quantity.Format.BINARY_SI))
 
 
+def decimal(amount: int) -> str:
+    """Return an amount as a quantity of k, M, G."""
+    return str(quantity.from_units(amount, quantity.Format.DECIMAL_SI))
+
+
 class ContainerUse(NamedTuple):
     """What one container uses and asked for, in bytes."""
 
@@ -32,6 +37,7 @@ class ContainerUse(NamedTuple):
     storage: int
     memory_request: int
     storage_request: int
+    processes: int = 0
 
 
 class PodUse(NamedTuple):
@@ -50,6 +56,11 @@ class PodUse(NamedTuple):
     def memory_request(self) -> int:
         """Bytes of memory asked for."""
         return sum(each.memory_request for each in self.containers)
+
+    @property
+    def processes(self) -> int:
+        """How many processes run in its containers."""
+        return sum(each.processes for each in self.containers)
 
     @property
     def storage(self) -> int:
@@ -118,10 +129,10 @@ def use_of(host: Host, record: PodRecord, pod: Object) -> PodUse:
     over = ""
     for container in spec["containers"]:
         run = host.runtime.run(record.uid, container["name"])
-        layer = memory = 0
+        layer = memory = processes = 0
         if run is not None and run.is_running(now_ms):
             layer, volumes = _written(run, now_ms, _mounted(container, empty))
-            memory = run.launch.memory_bytes
+            memory, processes = run.launch.memory_bytes, run.launch.processes
             for name, size in volumes.items():
                 filled[name] = filled.get(name, 0) + size
         rows.append(
@@ -131,6 +142,7 @@ def use_of(host: Host, record: PodRecord, pod: Object) -> PodUse:
                 layer,
                 _amount(container, "requests", "memory"),
                 _amount(container, "requests", "ephemeral-storage"),
+                processes,
             )
         )
         limit = _amount(container, "limits", "ephemeral-storage")

@@ -135,6 +135,8 @@ class Launch:
     log: tuple[Line, ...] = ()
     exit: Exit | None = None
     memory_bytes: int = 8 << 20
+    processes: int = 1
+    """How many processes it runs as, threads not counted."""
     growth_bytes_per_s: int = 0
     """How fast the resting use grows: a cache that fills, or a leak. Over the limit the kernel kills the process."""
     growth_bytes_max: int = 0

@@ -293,6 +293,7 @@ class ScriptedRuntime:
             stop_ms=10**9 if term.get("ignore") else term.get("ms", 0),
             stop_code=term.get("code", 0),
             memory_bytes=(script.get("memMi") or 12) << 20,
+            processes=script.get("processes", 1),
             disk_bytes=script["diskMi"] << 20 if script.get("diskMi") else 36_864,
             written=written,
         )
