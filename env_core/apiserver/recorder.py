@@ -7,6 +7,7 @@ type, then one per 300 s; from the 10th distinct message on `(combined from simi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from env_core.apiserver.client import ApiClient
@@ -44,11 +45,13 @@ class _Seen(NamedTuple):
 class EventRecorder:
     """Writes events about objects, as one component (and, for kubelets, one host)."""
 
-    __slots__ = ("_api", "_component", "_host", "_loop", "_seen", "_similar", "_spam")
+    __slots__ = ("_api", "_component", "_host", "_loop", "_seen", "_similar", "_spam", "clock")
 
     def __init__(self, api: ApiClient, state: State, loop: EventLoop, *, component: str, host: str) -> None:
         self._api = api
         self._loop = loop
+        self.clock: Callable[[], int] = lambda: loop.now_ms
+        """What time the component takes it to be."""
         self._component = component
         self._host = host
         self._similar = state.table("events/similar", is_quiet=True)
@@ -64,10 +67,11 @@ class EventRecorder:
         # The spam filter comes last upstream, after the count has gone up; the order shows in counts.
         key = (*source, field_path, kind, reason, local)
         seen: _Seen | None = self._seen.get(key)
-        stamp = rfc3339(now_ms)
+        clock_ms = self.clock()
+        stamp = rfc3339(clock_ms)
         namespace = reference.get("namespace") or "default"
         if seen is None:
-            seen = _Seen(f"{reference['name']}.{_suffix(self._loop, self._seen)}", 1, stamp)
+            seen = _Seen(f"{reference['name']}.{_suffix(clock_ms, self._seen)}", 1, stamp)
         else:
             seen = _Seen(seen.name, seen.times + 1, seen.first)
         self._seen[key] = seen
@@ -110,12 +114,12 @@ class EventRecorder:
     ) -> None:
         """Record an events.k8s.io/v1 style event (the scheduler's): no count, but a series when it repeats."""
         reference = reference_to(about, "")
-        now_ms = self._loop.now_ms
         # The same happening on the same version of the object is a series; the note does not count.
         identity = (reference.get("uid") or reference["name"], reference.get("resourceVersion", ""))
         key = ("v1", self._component, action, reason, kind, *identity)
         namespace = reference.get("namespace") or "default"
-        stamp = rfc3339_micro(now_ms)
+        clock_ms = self.clock()
+        stamp = rfc3339_micro(clock_ms)
         seen: _Seen | None = self._seen.get(key)
         if seen is not None:
             self._seen[key] = _Seen(seen.name, seen.times + 1, seen.first)
@@ -129,7 +133,7 @@ class EventRecorder:
                 if error.code != 404:
                     self._drop(error)
                     return
-        seen = _Seen(f"{reference['name']}.{_suffix(self._loop, self._seen)}", 1, stamp)
+        seen = _Seen(f"{reference['name']}.{_suffix(clock_ms, self._seen)}", 1, stamp)
         self._seen[key] = seen
         body: Object = {
             "apiVersion": "v1",
@@ -185,9 +189,9 @@ class EventRecorder:
         return tokens >= 1
 
 
-def _suffix(loop: EventLoop, seen: Table[Any, Any]) -> str:
+def _suffix(now_ms: int, seen: Table[Any, Any]) -> str:
     # Upstream names events after the nanosecond; a millisecond clock adds the recorder's own count to stay unique.
-    return f"{loop.now_ms * 1_000_000 + len(seen):x}"
+    return f"{now_ms * 1_000_000 + len(seen):x}"
 
 
 def reference_to(about: Object, field_path: str) -> Object:

@@ -10,6 +10,7 @@ node-notready, node-pressure).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from env_core.apiserver.component import Component
 from env_core.controllers import _nodetaints
@@ -35,6 +36,8 @@ MONITOR_MS = 5_000
 _WATCHED = ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready")
 _KNOWN = "known"
 _CHECKS = "heartbeat-checks"
+_HEALTH = "health"
+_CLOCKS = "runtime/clocks"
 _DISRUPTION, _RESUME = "disruption", "resume"
 _NOT_YET = -1
 
@@ -102,6 +105,8 @@ def _disruption_ms(component: Component, nodes: Sequence[Object]) -> int:
 def _watch_heartbeat(component: Component, node: Object) -> Requeue | None:
     """Note that a node has fallen silent; return when to look again at one that may have."""
     name = node["metadata"]["name"]
+    if name in component.shared_table(_CLOCKS):
+        return _probe(component, node)
     checks = component.table(_CHECKS)
     ready = conditions.get(node, "Ready")
     if ready is not None and ready["status"] == conditions.UNKNOWN:
@@ -115,7 +120,8 @@ def _watch_heartbeat(component: Component, node: Object) -> Requeue | None:
         if now_ms < due_ms:
             return Requeue(due_ms - now_ms)
         for each in component.cache.list(NODES):
-            if conditions.status_of(each, "Ready") != conditions.UNKNOWN:
+            is_mine = each["metadata"]["name"] not in component.shared_table(_CLOCKS)
+            if is_mine and conditions.status_of(each, "Ready") != conditions.UNKNOWN:
                 if now_ms - _heartbeat_ms(component, each) >= GRACE_MS:
                     _mark_silent(component, each)
         return None
@@ -127,6 +133,38 @@ def _watch_heartbeat(component: Component, node: Object) -> Requeue | None:
     if check_ms is None:
         check_ms = checks[name] = heartbeat_ms + HEARTBEAT_MS + 1
     return Requeue(check_ms - now_ms)
+
+
+class _Health(NamedTuple):
+    """What was last seen of a node, and when that changed by the control plane's own clock."""
+
+    heartbeat: str
+    renewed: str
+    probe_ms: int
+
+
+def _probe(component: Component, node: Object) -> Requeue:
+    """Look at a node whose clock was set: its stamps tell no time, but that they change tells that it lives.
+
+    A lease counts as renewed only when its time is later than the one seen before, the heartbeat of the status whenever it is another.
+
+    Source: node_lifecycle_controller.go tryUpdateNodeHealth.
+    """
+    name, now_ms = node["metadata"]["name"], component.now_ms
+    table = component.table(_HEALTH)
+    ready = conditions.get(component.api.get(NODES, "", name), "Ready") or {}
+    heartbeat = str(ready.get("lastHeartbeatTime") or "")
+    lease = component.api.find(LEASES, LEASE_NAMESPACE, name)
+    renewed = str((lease["spec"].get("renewTime") if lease is not None else None) or "")
+    health: _Health | None = table.get(name)
+    if health is None or health.heartbeat != heartbeat:
+        health = _Health(heartbeat, "", now_ms)
+    if health.renewed < renewed:
+        health = health._replace(renewed=renewed, probe_ms=now_ms)
+    table[name] = health
+    if now_ms > health.probe_ms + GRACE_MS and ready.get("status") != conditions.UNKNOWN:
+        _mark_silent(component, node)
+    return Requeue(MONITOR_MS - now_ms % MONITOR_MS)
 
 
 def _heartbeat_ms(component: Component, node: Object) -> int:

@@ -30,6 +30,11 @@ class Upstream:
         self.now_ms = now_ms
         self.elapsed_ms = 1
 
+    @property
+    def clock_ms(self) -> int:
+        """What the container takes the time to be: its node's clock may be off."""
+        return self._network._runtime.clocks.shown_ms(self.run.container.node, self.now_ms)
+
     def source(self) -> Source | None:
         """Return the container's place."""
         if self._source is None and self._pod is not None:

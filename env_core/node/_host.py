@@ -12,6 +12,7 @@ from env_core.node._records import NodeRecord, PodRecord
 from env_core.node.images import Images
 from env_core.programs import Container, Launch, Program, Reply, Request, Run, Runtime
 from env_core.sim.state import State
+from env_core.sim.timefmt import rfc3339
 from env_core.world import Object, Output
 
 SECOND_MS = 1000
@@ -100,8 +101,17 @@ class Host:
         if found is None:
             identity = Identity(f"system:node:{node}", ("system:nodes", "system:authenticated"))
             found = Component(self.server, self.state, HANDLER, identity, host=node)
+            found.recorder.clock = lambda: self.clock_ms(node)
             self._components[node] = found
         return found
+
+    def clock_ms(self, node: str) -> int:
+        """Return what a node's clock shows."""
+        return self.runtime.clocks.shown_ms(node, self.now_ms)
+
+    def stamp(self, node: str) -> str:
+        """Return what a node's clock shows, as its kubelet writes it into objects."""
+        return rfc3339(self.clock_ms(node))
 
     def node(self, name: str) -> NodeRecord | None:
         """Return the record of a node that joined, or None."""

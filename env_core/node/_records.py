@@ -241,6 +241,8 @@ class NodeRecord(NamedTuple):
     """Why the runtime's network is not ready, "" when it is."""
     runtime_problem: str = ""
     runtime_lost_ms: int = 0
+    reported_ms: int = 0
+    """When the kubelet last wrote of its node; kept of those whose clocks were set."""
     is_cordoned: bool = False
     """What the kubelet last saw of the node's `unschedulable`."""
 

@@ -6,7 +6,6 @@ from env_core.apiserver.errors import StatusError
 from env_core.node import admission, conditions, volumes
 from env_core.node._host import Host
 from env_core.node._records import FINISHED, PodRecord
-from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
 
@@ -49,7 +48,7 @@ def _reject(host: Host, record: PodRecord, pod: Object, refused: admission.Refus
         "phase": "Failed",
         "message": f"Pod was rejected: {refused.message}",
         "reason": refused.reason,
-        "startTime": rfc3339(host.now_ms),
+        "startTime": host.stamp(record.node),
     }
     qos = (pod.get("status") or {}).get("qosClass")
     if qos:

@@ -5,7 +5,7 @@ Source of what follows from each: the modules that look at them, `eviction`, `im
 
 from __future__ import annotations
 
-from env_core.node import eviction, image_gc, node_status, thresholds
+from env_core.node import eviction, image_gc, node_status, nodes, thresholds
 from env_core.node._host import Host
 from env_core.node._records import Free
 
@@ -58,3 +58,19 @@ def set_runtime_problem(host: Host, name: str, problem: str) -> None:
     node = host.nodes[name]._replace(runtime_problem=problem, runtime_lost_ms=host.now_ms)
     host.nodes[name] = node
     node_status.wake(host, node)
+
+
+def set_clock(host: Host, name: str, ahead_ms: int) -> None:
+    """Put a node's clock ahead of the time, behind below 0; its kubelet renews its lease once more by the old clock.
+
+    Raises:
+        KeyError: when no such node joined.
+        ValueError: when it is off by more than twenty years.
+    """
+    node = host.nodes[name]
+    lease = host.store.get(nodes.LEASES, nodes.LEASE_NAMESPACE, name)
+    last = nodes.viewed_lease(host, lease, host.now_ms) if lease is not None else None
+    host.runtime.clocks.set(name, host.now_ms, ahead_ms)
+    if last is not None and node.stopped_ms is None:
+        # Renewals are computed when read: a write brings the control plane to watch the next ones.
+        host.component(name).api.update(nodes.LEASES, nodes.LEASE_NAMESPACE, last)

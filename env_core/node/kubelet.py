@@ -14,6 +14,7 @@ from env_core.node import (
     api,
     arrivals,
     causes,
+    clocks,
     containers,
     disks,
     endings,
@@ -179,6 +180,15 @@ class Kubelets:
         """
         causes.set_hard_pids(self._host, name, threshold)
 
+    def set_clock(self, name: str, ahead_ms: int) -> None:
+        """Put a node's clock ahead of the time from now on, behind below 0: what it stamps is off by so much.
+
+        Raises:
+            KeyError: when no such node joined.
+            ValueError: when it is off by more than twenty years.
+        """
+        causes.set_clock(self._host, name, ahead_ms)
+
     def set_network_problem(self, name: str, problem: str = node_status.NETWORK_PROBLEM) -> None:
         """Let a node's network plugin be unready for a reason, "" when it is ready: pods get no sandbox meanwhile.
 
@@ -236,10 +246,8 @@ class Kubelets:
         elif resource == disks.WATCHED:
             disks.wake_waiting(self._host, event.object)
         elif resource == "nodes" and event.old is not None:
-            node = self._host.node(event.ref.name)
-            is_cordoned = bool((event.object.get("spec") or {}).get("unschedulable"))
-            if node is not None and node.is_cordoned != is_cordoned:
-                node_status.wake(self._host, node)
+            node_status.notice(self._host, event.object)
+            clocks.notice(self._host, event.object)
 
     def _on_pod(self, event: WatchEvent) -> None:
         host = self._host

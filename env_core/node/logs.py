@@ -49,7 +49,7 @@ def log(host: Host, pod: Object, request: ApiRequest) -> str:
         path = f"/var/log/pods/{record.namespace}_{record.name}_{record.uid}/{name}/{restarts}.log"
         return f'failed to try resolving symlinks in path "{path}": lstat {path}: no such file or directory'
     lines = host.runtime.log_lines(record.uid, name, restarts, now_ms=host.now_ms)
-    return _printed(host, lines, options)
+    return _printed(host, record.node, lines, options)
 
 
 def _unreachable(node: NodeRecord, path: str) -> errors.StatusError:
@@ -116,14 +116,19 @@ def _never_ran(record: PodRecord, name: str, restarts: int) -> bool:
     )
 
 
-def _printed(host: Host, lines: list[Line], options: LogOptions) -> str:
-    now_ms = host.now_ms
+def _printed(host: Host, node: str, lines: list[Line], options: LogOptions) -> str:
+    shown = [line for line in lines if line.at_ms <= host.now_ms]
+    clocks = host.runtime.clocks
+    if clocks.was_set(node):
+        shown = [line._replace(at_ms=clocks.shown_ms(node, line.at_ms)) for line in shown]
+    now_ms = host.clock_ms(node)
     since_ms = None
     if options.since_seconds is not None:
         since_ms = now_ms - options.since_seconds * SECOND_MS
     elif options.since_time:
         since_ms = parse_ms(options.since_time)
-    shown = [line for line in lines if line.at_ms <= now_ms and (since_ms is None or line.at_ms >= since_ms)]
+    if since_ms is not None:
+        shown = [line for line in shown if line.at_ms >= since_ms]
     if options.tail_lines is not None:
         shown = shown[len(shown) - min(options.tail_lines, len(shown)) :]
     if options.timestamps:

@@ -106,9 +106,19 @@ def wake(host: Host, node: NodeRecord, *, from_ms: int | None = None) -> None:
     host.wake(from_ms + (node.joined_ms - from_ms) % REPORT_MS, "node", node.name)
 
 
-def conditions(node: NodeRecord, old: Object | None, now_ms: int) -> tuple[list[Object], list[str]]:
-    """Return a node's conditions with their times, and the states that are new."""
-    stamp = rfc3339(now_ms)
+def notice(host: Host, stored: Object) -> None:
+    """Let a kubelet see that its node was cordoned, or is no more."""
+    node = host.node(stored["metadata"]["name"])
+    is_cordoned = bool((stored.get("spec") or {}).get("unschedulable"))
+    if node is not None and node.is_cordoned != is_cordoned:
+        wake(host, node)
+
+
+def conditions(
+    node: NodeRecord, old: Object | None, now_ms: int, ahead_ms: int = 0
+) -> tuple[list[Object], list[str]]:
+    """Return a node's conditions with their times by its clock, and the states that are new."""
+    stamp = rfc3339(now_ms + ahead_ms)
     before = {each["type"]: each for each in ((old or {}).get("status") or {}).get("conditions") or ()}
     built: list[Object] = []
     states = []
@@ -139,7 +149,8 @@ def report(host: Host, node: NodeRecord) -> None:
     if is_cordoned != node.is_cordoned:
         host.nodes[node.name] = node = node._replace(is_cordoned=is_cordoned)
         state_event(host, node, "NodeNotSchedulable" if is_cordoned else "NodeSchedulable")
-    fresh, states = conditions(node, stored, host.now_ms)
+    clocks = host.runtime.clocks
+    fresh, states = conditions(node, stored, host.now_ms, clocks.ahead_ms(node.name, host.now_ms))
     if node.runtime_problem and host.now_ms - node.runtime_lost_ms < RUNTIME_LOST_MS:
         wake(host, node, from_ms=node.runtime_lost_ms + RUNTIME_LOST_MS)
     old = (stored.get("status") or {}).get("conditions") or ()
@@ -148,6 +159,8 @@ def report(host: Host, node: NodeRecord) -> None:
         return
     for state in states:
         state_event(host, node, state)
+    if clocks.was_set(node.name):
+        host.nodes[node.name] = node._replace(reported_ms=host.now_ms)
     host.component(node.name).api.update_status(
         "nodes", "", {**stored, "status": {**stored["status"], "conditions": fresh}}
     )

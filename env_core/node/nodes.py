@@ -178,13 +178,22 @@ def viewed_node(host: Host, node: Object, now_ms: int) -> Object:
     record = host.node(node["metadata"]["name"])
     if record is None or record.stopped_ms is not None:
         return node
-    stamp = rfc3339(_last(record, now_ms, REPORT_MS))
+    clocks = host.runtime.clocks
+    at_ms = max(_last(record, now_ms, REPORT_MS), record.reported_ms)
+    stamp = rfc3339(clocks.shown_ms(record.name, at_ms))
+    is_set_back = clocks.was_set(record.name) and at_ms >= clocks.changed_ms(record.name)
     status = node.get("status") or {}
     conditions = status.get("conditions") or ()
-    if not conditions or all(each.get("lastHeartbeatTime", "") >= stamp for each in conditions):
+    if not conditions or (
+        not is_set_back and all(each.get("lastHeartbeatTime", "") >= stamp for each in conditions)
+    ):
         return node
     fresh = [
-        {**each, "lastHeartbeatTime": max(each.get("lastHeartbeatTime") or "", stamp)} for each in conditions
+        {
+            **each,
+            "lastHeartbeatTime": stamp if is_set_back else max(each.get("lastHeartbeatTime") or "", stamp),
+        }
+        for each in conditions
     ]
     return {**node, "status": {**status, "conditions": fresh}}
 
@@ -197,7 +206,8 @@ def viewed_lease(host: Host, lease: Object, now_ms: int) -> Object:
     record = host.node(metadata["name"])
     if record is None or record.stopped_ms is not None:
         return lease
-    return {**lease, "spec": {**lease["spec"], "renewTime": rfc3339_micro(_last(record, now_ms, RENEW_MS))}}
+    renewed_ms = host.runtime.clocks.shown_ms(record.name, _last(record, now_ms, RENEW_MS))
+    return {**lease, "spec": {**lease["spec"], "renewTime": rfc3339_micro(renewed_ms)}}
 
 
 def freeze(host: Host, record: NodeRecord, *, is_down: bool) -> NodeRecord:
@@ -227,12 +237,13 @@ def thaw(host: Host, record: NodeRecord) -> NodeRecord:
     _forget_events(host, record.name)
     lease = host.store.get(LEASES, LEASE_NAMESPACE, record.name)
     if lease is not None:
-        spec = {**lease["spec"], "renewTime": rfc3339_micro(now_ms)}
+        spec = {**lease["spec"], "renewTime": rfc3339_micro(host.clock_ms(record.name))}
         component.api.update(LEASES, LEASE_NAMESPACE, {**lease, "spec": spec})
     node = host.store.get("nodes", "", record.name)
     if node is None:
         return started
-    fresh, states = node_status.conditions(started, node, now_ms)
+    ahead_ms = host.runtime.clocks.ahead_ms(record.name, now_ms)
+    fresh, states = node_status.conditions(started, node, now_ms, ahead_ms)
     _starting(host, started, times=2 if was_down else 0)
     every = [row.event for row in node_status.rows(started, now_ms)]
     for _ in range(2 if was_down else 1):

@@ -40,7 +40,6 @@ from env_core.node._records import (
 )
 from env_core.node.reporting import deadline_ms, generated, write
 from env_core.sim import ids
-from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
 RELIST_DELAY_MS: Final = 10
@@ -259,7 +258,7 @@ def _make_sandbox(host: Host, record: PodRecord, pod: Object) -> PodRecord | Non
     if status is not None and attempt == 0:
         ready = conditions.ready_to_start(pod, has_sandbox=True, is_sandbox_ready=True)
         own = [ready if each["type"] == ready["type"] else each for each in status["conditions"]]
-        timed = conditions.with_times(own, status["conditions"], rfc3339(host.now_ms))
+        timed = conditions.with_times(own, status["conditions"], host.stamp(record.node))
         record = write(host, record, {**status, "conditions": timed})
     return record
 
@@ -371,7 +370,7 @@ def _finish(host: Host, record: PodRecord, pod: Object) -> None:
             run = host.runtime.run(record.uid, name)
             if run is not None and run.exit_at_ms is not None:
                 due.append(next_phase_ms(node.relist_ms, max(run.exit_at_ms, now_ms) + 1))
-    end_ms = deadline_ms(record, pod)
+    end_ms = deadline_ms(host, record, pod)
     if end_ms is not None:
         due.append(next_phase_ms(node.tick_ms, max(end_ms, now_ms + 1)))
     host.put(record._replace(has_changed=False, is_pending=False))

@@ -6,7 +6,7 @@ Source: k8s.io/kubernetes pkg/kubelet/status/status_manager.go and pkg/kubelet/a
 from __future__ import annotations
 
 from env_core.apiserver.errors import StatusError
-from env_core.node import conditions, probes, statuses
+from env_core.node import clocks, conditions, probes, statuses
 from env_core.node._host import SECOND_MS, Host
 from env_core.node._records import SYNCING, TERMINATING, PodRecord
 from env_core.sim.timefmt import parse_ms
@@ -42,20 +42,21 @@ def generated(
     host: Host, record: PodRecord, pod: Object, *, is_ended: bool = False
 ) -> tuple[PodRecord, Object]:
     """Return the status that follows from what the kubelet has seen, and the record, whose deadline may be over."""
-    due_ms = deadline_ms(record, pod)
+    due_ms = deadline_ms(host, record, pod)
     if due_ms is not None and host.now_ms >= due_ms:
         message = statuses.DEADLINE_MESSAGE
         host.event(record, pod, "Normal", statuses.DEADLINE, message)
         record = record._replace(reason=statuses.DEADLINE, reason_message=message)
-    status = statuses.generate(host, record, pod, is_ended=is_ended)
+    status = statuses.generate(host, clocks.shown(host, record), pod, is_ended=is_ended)
     if record.has_probes:
         probes.arrange(host, record, pod, status)
     return record, status
 
 
-def deadline_ms(record: PodRecord, pod: Object) -> int | None:
+def deadline_ms(host: Host, record: PodRecord, pod: Object) -> int | None:
     """Return when a pod's `activeDeadlineSeconds` are over, in milliseconds; None without any (or before its start)."""
     seconds = pod["spec"].get("activeDeadlineSeconds")
     if seconds is None or record.status is None:
         return None
-    return parse_ms(record.status["startTime"]) + int(seconds) * SECOND_MS
+    ahead_ms = host.runtime.clocks.ahead_ms(record.node, host.now_ms)
+    return parse_ms(record.status["startTime"]) + int(seconds) * SECOND_MS - ahead_ms

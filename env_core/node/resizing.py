@@ -17,7 +17,6 @@ from env_core.node._host import Host
 from env_core.node._records import PodRecord, Resize
 from env_core.objects import quantity
 from env_core.programs import Container
-from env_core.sim.timefmt import rfc3339
 from env_core.world import Object
 
 PENDING: Final = "PodResizePending"
@@ -65,7 +64,7 @@ def consider(host: Host, record: PodRecord, pod: Object) -> PodRecord:
     record = record._replace(
         allocated=wanted,
         use=(asked.cpu_millis, asked.memory_bytes),
-        resize=Resize(IN_PROGRESS, "", "", rfc3339(host.now_ms), rfc3339(host.now_ms)),
+        resize=Resize(IN_PROGRESS, "", "", host.stamp(record.node), host.stamp(record.node)),
     )
     _event(host, record, pod, "Normal", "ResizeStarted", "started")
     return record
@@ -84,7 +83,7 @@ def _put_off(
     known = record.resize
     if known is not None and known.kind == PENDING and (known.reason, known.message) == (reason, message):
         return record
-    stamp = rfc3339(host.now_ms)
+    stamp = host.stamp(record.node)
     record = record._replace(resize=Resize(PENDING, reason, message, stamp, stamp))
     _event(
         host,
@@ -177,7 +176,7 @@ def actuate(host: Host, record: PodRecord, pod: Object) -> tuple[PodRecord, bool
     """
     if record.resize is None or record.resize.kind != IN_PROGRESS:
         return record, True
-    stamp = rfc3339(host.now_ms)
+    stamp = host.stamp(record.node)
     for container in pod["spec"]["containers"]:
         name = container["name"]
         changed = _changed(record, name)

@@ -172,7 +172,7 @@ def generate(host: Host, record: PodRecord, pod: Object, *, is_ended: bool = Fal
             reason, message = record.reason, record.reason_message
     elif record.reason:
         phase, reason, message = "Failed", record.reason, record.reason_message
-    now = rfc3339(host.now_ms)
+    now = host.stamp(record.node)
     sandbox = record.sandbox
     others = [
         each for each in pod.get("status", {}).get("conditions") or () if each["type"] not in conditions.OWNED
@@ -363,7 +363,7 @@ def with_container_flag(
         all_ready = conditions.containers_ready(pod, by_name, status["phase"])
         fresh = {"ContainersReady": all_ready, "Ready": conditions.ready(pod, others, all_ready)}
         replaced = [fresh.get(each["type"], each) for each in status["conditions"]]
-        built["conditions"] = conditions.with_times(replaced, status["conditions"], rfc3339(host.now_ms))
+        built["conditions"] = conditions.with_times(replaced, status["conditions"], host.stamp(record.node))
     return built
 
 

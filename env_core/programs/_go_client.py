@@ -141,7 +141,7 @@ def _distrusted(container: Container, upstream: Upstream, host: str, port: int) 
         roots = certificates(container.files.get("/etc/ssl/certs/ca-certificates.crt", ""))
     except CertificateProblem:
         return None
-    problem = distrust(chain, roots, host, upstream.now_ms) if chain else ""
+    problem = distrust(chain, roots, host, upstream.clock_ms) if chain else ""
     if not problem:
         return None
     return GoError(problem, ("*tls.CertificateVerificationError",), is_timeout=False)

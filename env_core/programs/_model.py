@@ -237,6 +237,10 @@ class Upstream(Protocol):
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch, when the request arrived."""
 
+    @property
+    def clock_ms(self) -> int:
+        """What the clock of the container's machine shows then."""
+
     def request(self, host: str, port: int, request: Request) -> Reply:
         """Send a request as the container and return the reply (DNS, policies and all)."""
 

@@ -61,7 +61,7 @@ def distrusted(exchange: Exchange, host: str, port: int, authority: str) -> str:
         return ""
     own, _, digits = authority.rpartition(":")
     name = (exchange.one("proxy_ssl_name") or (own if digits.isdigit() else authority,))[0]
-    problem = distrust(chain, roots, name, exchange.upstream.now_ms)
+    problem = distrust(chain, roots, name, exchange.upstream.clock_ms)
     if "unknown authority" in problem:
         is_own = chain[0].issuer == chain[0].subject
         return f"upstream SSL certificate verify error: ({'18:self-signed certificate' if is_own else _UNKNOWN_ISSUER})"

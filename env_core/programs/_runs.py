@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from env_core.programs._clocks import Clocks
 from env_core.programs._disks import Disks
 from env_core.programs._logs import LINES_MAX, LogFile, LogKey, Logs
 from env_core.programs._model import Container, Launch, Line
@@ -80,13 +81,14 @@ class RunKey(NamedTuple):
 class Runtime:
     """The container runtimes of all nodes: runs by container, pods by address, logs by run, disks."""
 
-    __slots__ = ("_addresses", "_logs", "_memory", "disks", "runs")
+    __slots__ = ("_addresses", "_logs", "_memory", "clocks", "disks", "runs")
 
     def __init__(self, state: State) -> None:
         self.runs = state.table("runtime/runs")
         self._addresses = state.table("runtime/addresses")
         self._logs = Logs(state)
         self._memory = state.table("runtime/memory")
+        self.clocks = Clocks(state)
         self.disks = Disks(state)
 
     def run(self, pod_uid: str, container: str) -> Run | None:

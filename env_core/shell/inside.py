@@ -61,8 +61,12 @@ def run_inside(
             advance(passing_ms)
 
     place = Inside(run, network, runtime)
+    ahead_ms = runtime.clocks.ahead_ms(run.container.node, loop.now_ms)
     process = place.process(
-        lambda: loop.now_ms + late_ms[0], wait, options.stdin, loop.now_ms + EXEC_LIMIT_MS
+        lambda: loop.now_ms + late_ms[0] + ahead_ms,
+        wait,
+        options.stdin,
+        loop.now_ms + ahead_ms + EXEC_LIMIT_MS,
     )
     command = list(options.command)
     problem = _start_problem(command, place.image, process.programs, process.fs)
