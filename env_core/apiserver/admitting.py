@@ -18,6 +18,14 @@ CONFIGURED = (
     f"validatingwebhookconfigurations.{_GROUP}",
 )
 """What users configure validating admission with."""
+_OWN = frozenset(
+    (
+        ("pods", "resize"),
+        ("certificatesigningrequests", "approval"),
+        ("certificatesigningrequests", "status"),
+    )
+)
+"""Writes of part of an object that plugins of the API server itself look at."""
 
 
 def attributes_of(
@@ -60,8 +68,8 @@ def admit_validating(server: ApiServer, attributes: Attributes, body: Object | N
 def admit_part(server: ApiServer, request: ApiRequest, kind: Kind, old: Object, new: Object) -> None:
     """Run the validating plugins over the write of a subresource, which only what users configure looks at.
 
-    Controllers and kubelets write statuses all the time, so nothing is done while nothing is configured. Resizes are
-    looked at by a plugin of their own as well.
+    Controllers and kubelets write statuses all the time, so nothing is done while nothing is configured. Resizes, and what
+    is written of requests for certificates, are looked at by plugins of their own as well.
     """
-    if request.subresource == "resize" or server.store.newest_write(CONFIGURED):
+    if (kind.plural, request.subresource) in _OWN or server.store.newest_write(CONFIGURED):
         admit_validating(server, attributes_of(server, request, kind, "UPDATE", new, old), new)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from env_core.apiserver.request import Identity
 from env_core.apiserver.schema import StructType
 from env_core.objects.problems import Problem
 from env_core.world import Object
@@ -160,6 +161,8 @@ class Kind:
     scale: Scale | None = None
     default: Callable[[Object], Object] = unchanged
     prepare_create: Callable[[Object], Object] = unchanged
+    signed_by: Callable[[Object, Identity], Object] | None = None
+    """What becomes of a new object by who creates it, after `prepare_create`."""
     prepare_update: Callable[[Object, Object], Object] = unchanged_update
     prepare_status: Callable[[Object, Object], Object] = unchanged_update
     validate_name: Callable[[str, bool], list[str]] | None = None

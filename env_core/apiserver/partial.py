@@ -35,6 +35,8 @@ def write_part(server: ApiServer, request: ApiRequest, kind: Kind, strategy: Sub
     if metadata is not old["metadata"]:
         wanted = {**wanted, "metadata": written_metadata(metadata, old["metadata"])}
     body = sent = strategy.prepare(kind.default(wanted), old)
+    if kind.stamp_status is not None:
+        body = kind.stamp_status(body, old, server.loop.now_ms)
     if body == old:
         return ApiResponse(200, old, warnings)
     if kind.has_generation and spec_changed(kind, body, old):

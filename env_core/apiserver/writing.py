@@ -133,6 +133,8 @@ def _created(
     if kind.has_status:
         body = without_status(body)
     body = kind.prepare_create(body)
+    if kind.signed_by is not None:
+        body = kind.signed_by(body, request.identity)
     check_metadata(kind, body)
     refuse(kind, body, [*_meta_problems(kind, body), *kind.validate(body)], request.body)
     # What there is to say about a valid object comes with what admission says to it.

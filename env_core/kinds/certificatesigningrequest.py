@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from env_core.apiserver.kind import Column, Kind
+from env_core.apiserver.kind import Column, Kind, SubresourceWrite
+from env_core.kinds import _certificate_signing as strategy
 from env_core.kinds._columns_workload import AGE, NAME
 from env_core.kinds._policy_rules import kept_spec, kept_status, subdomain_name
 from env_core.kinds._policy_unstructured import describe_unstructured
-from env_core.objects.problems import Problem, required
+from env_core.objects.problems import Problem
 from env_core.sim import timefmt
 from env_core.world import Object
 
@@ -24,11 +25,6 @@ def _prepare_create(obj: Object) -> Object:
 
 def _prepare_update(new: Object, old: Object) -> Object:
     return kept_status(kept_spec(new, old), old)
-
-
-def _validate(obj: Object) -> list[Problem]:
-    spec = obj.get("spec") or {}
-    return [required(f"spec.{field}") for field in ("request", "usages", "signerName") if not spec.get(field)]
 
 
 def _validate_update(_new: Object, _old: Object) -> list[Problem]:
@@ -76,11 +72,16 @@ KIND = Kind(
     default=_default,
     prepare_create=_prepare_create,
     prepare_update=_prepare_update,
-    prepare_status=kept_spec,
+    signed_by=strategy.signed_by,
+    stamp_status=strategy.stamped,
     validate_name=subdomain_name,
-    validate=_validate,
+    validate=strategy.problems,
     validate_update=_validate_update,
     field_labels=("metadata.name", "spec.signerName"),
+    writes={
+        "approval": SubresourceWrite(strategy.prepare_approval, strategy.approval_problems),
+        "status": SubresourceWrite(strategy.prepare_status, strategy.status_problems),
+    },
     columns=(
         NAME,
         AGE,
@@ -91,5 +92,5 @@ KIND = Kind(
     ),
     describe=describe_unstructured,
     source="k8s.io/api certificates/v1 CertificateSigningRequest, 1.37; tests/golden/l2/flows/tls-csr.json.gz",
-    unrecorded="describe: kubectl decodes the request there",
+    unrecorded="describe: kubectl decodes the request there; the words for requests and conditions that are refused",
 )

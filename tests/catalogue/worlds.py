@@ -1,5 +1,6 @@
 """Worlds and recorded objects over which the catalogue's tests run."""
 
+import base64
 import gzip
 import json
 from functools import lru_cache
@@ -14,6 +15,7 @@ from env_core.tools.terminal import Terminal
 from env_core.world import Output
 
 GOLDEN = Path(__file__).parent.parent / "golden"
+REQUEST = Path(__file__).parent.parent / "certificates" / "jane.csr"
 NAMESPACE = "catalogue"
 LINE_MS_MAX = 600_000
 _SERVERS_OWN = (
@@ -82,7 +84,11 @@ UNRECORDED: dict[tuple[str, str], dict[str, Any]] = {
         }
     },
     ("certificates.k8s.io/v1", "CertificateSigningRequest"): {
-        "spec": {"request": "LS0tLS1CRUdJTg==", "signerName": "example.com/signer", "usages": ["client auth"]}
+        "spec": {
+            "request": base64.b64encode(REQUEST.read_bytes()).decode(),
+            "signerName": "example.com/signer",
+            "usages": ["client auth"],
+        }
     },
     ("v1", "PodTemplate"): {
         "template": {

@@ -79,8 +79,4 @@ def _approve(ctx: Context, args: Args, request: Object, wanted: str, forbidden: 
             }
         )
     changed = {**request, "status": {**status, "conditions": conditions}}
-    written = ctx.api.update(_RESOURCE, "", changed, subresource="approval")
-    if (written.get("status") or {}).get("conditions") != conditions:
-        # An API that takes no conditions through `approval` takes them as status.
-        metadata = {**changed["metadata"], "resourceVersion": written["metadata"]["resourceVersion"]}
-        ctx.api.update_status(_RESOURCE, "", {**changed, "metadata": metadata})
+    ctx.api.update(_RESOURCE, "", changed, subresource="approval")
