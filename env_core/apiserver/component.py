@@ -48,6 +48,10 @@ class Component:
         self.loop: EventLoop = server.loop
         self.recorder = EventRecorder(self.api, state, server.loop, component=name, host=host)
 
+    def recorder_as(self, source: str) -> EventRecorder:
+        """Return a recorder whose events name another part of the same program as their source."""
+        return EventRecorder(self.api, self._state, self.loop, component=source, host="")
+
     @property
     def kinds(self) -> Kinds:
         """What the API serves."""

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
+from env_core.objects.x509_making import der
 from env_core.sim.timefmt import rfc3339
 
 _PEM: Final = re.compile(r"-----BEGIN CERTIFICATE-----\s(.*?)-----END CERTIFICATE-----", re.DOTALL)
@@ -214,6 +215,14 @@ def public_key(encoded: bytes) -> bytes:
     (_, body), *_ = elements(outer)
     fields = [content for tag, content in elements(body) if tag != 0xA0]
     return list(elements(fields[5]))[1][1][1:]
+
+
+def subject_key(encoded: bytes) -> bytes:
+    """Return the SubjectPublicKeyInfo of an encoded certificate, with its tag."""
+    ((_, outer),) = elements(encoded)
+    body = next(elements(outer))[1]
+    content = [content for tag, content in elements(body) if tag != 0xA0][5]
+    return der(_SEQUENCE, content)
 
 
 def distrust(chain: Sequence[Certificate], roots: Sequence[Certificate], host: str, now_ms: int) -> str:

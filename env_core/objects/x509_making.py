@@ -16,13 +16,12 @@ from typing import Final, NamedTuple
 
 from env_core.sim.timefmt import rfc3339
 
-_INTEGER, _BITS, _OCTETS, _NULL, _OID = 0x02, 0x03, 0x04, 0x05, 0x06
+_INTEGER, _BITS, _OCTETS, _OID = 0x02, 0x03, 0x04, 0x06
 _UTF8, _SEQUENCE, _SET, _PRINTABLE, _UTC_TIME, _LONG_TIME = 0x0C, 0x30, 0x31, 0x13, 0x17, 0x18
 _SIGNED_BY_EC: Final = bytes.fromhex("300a06082a8648ce3d040302")
 _SIGNED_BY_RSA: Final = bytes.fromhex("300d06092a864886f70d01010b0500")
-_RSA_KEY: Final = bytes.fromhex("300d06092a864886f70d0101010500")
+_EXTENSION_REQUEST: Final = bytes.fromhex("2a864886f70d01090e")
 _PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 '()+,-./:=?")
-_EXPONENT: Final = 65_537
 _LINE: Final = 64
 _BIT_USAGES: Final = {
     "signing": 0, "digital signature": 0, "content commitment": 1, "key encipherment": 2, "data encipherment": 3,
@@ -61,13 +60,6 @@ class Wanted(NamedTuple):
     is_signed_by_rsa: bool = False
 
 
-class Pair(NamedTuple):
-    """A private key in PEM, and the public key that goes with it, encoded."""
-
-    private: str
-    public: bytes
-
-
 def der(tag: int, *contents: bytes) -> bytes:
     """Return one DER element."""
     content = b"".join(contents)
@@ -85,14 +77,22 @@ def pem(kind: str, encoded: bytes) -> str:
     return f"-----BEGIN {kind}-----\n{lines}\n-----END {kind}-----\n"
 
 
-def name(common_name: str, organizations: Sequence[str] = ()) -> bytes:
-    """Return an encoded name, without its own tag: the organisations in one set, as Go writes them, then the common name."""
-    groups = []
-    if organizations:
-        groups.append(der(_SET, *sorted(_attribute("55040a", each) for each in organizations)))
-    if common_name:
-        groups.append(der(_SET, _attribute("550403", common_name)))
-    return b"".join(groups)
+def name(common_name: str, organizations: Sequence[str] = (), **others: Sequence[str]) -> bytes:
+    """Return an encoded name, without its own tag: each kind of attribute in a set of its own, in Go's order.
+
+    `others` are `countries`, `units`, `localities` and `provinces`.
+    """
+    rows = (
+        ("550406", others.get("countries", ())),
+        ("55040a", organizations),
+        ("55040b", others.get("units", ())),
+        ("550407", others.get("localities", ())),
+        ("550408", others.get("provinces", ())),
+        ("550403", (common_name,) if common_name else ()),
+    )
+    return b"".join(
+        der(_SET, *sorted(_attribute(oid, each) for each in values)) for oid, values in rows if values
+    )
 
 
 def _attribute(oid: str, text: str) -> bytes:
@@ -107,12 +107,12 @@ def key_id(public_key: bytes) -> bytes:
 
 def certificate(wanted: Wanted) -> str:
     """Return a certificate in PEM."""
-    serial = int.from_bytes(_drawn(b"serial", wanted.seed, 16), "big") >> 1
+    serial = int.from_bytes(drawn(b"serial", wanted.seed, 16), "big") >> 1
     algorithm = _SIGNED_BY_RSA if wanted.is_signed_by_rsa else _SIGNED_BY_EC
     body = der(
         _SEQUENCE,
         der(0xA0, der(_INTEGER, b"\x02")),
-        _integer(serial),
+        integer(serial),
         algorithm,
         der(_SEQUENCE, wanted.issuer),
         der(_SEQUENCE, _moment(wanted.not_before_ms), _moment(wanted.not_after_ms)),
@@ -124,27 +124,23 @@ def certificate(wanted: Wanted) -> str:
     return pem("CERTIFICATE", der(_SEQUENCE, body, algorithm, signature))
 
 
-def rsa_pair(seed: bytes, bits: int = 2048) -> Pair:
-    """Return what looks like a pair of RSA keys of a size."""
-    size = bits // 8
-    modulus = _odd(_drawn(b"modulus", seed, size))
-    halves = [_odd(_drawn(part, seed, size // 2)) for part in (b"p", b"q", b"dp", b"dq", b"inverse")]
-    secret = int.from_bytes(_drawn(b"secret", seed, size), "big") >> 2
-    numbers = (0, modulus, _EXPONENT, secret, *halves)
-    private = pem("RSA PRIVATE KEY", der(_SEQUENCE, *(_integer(number) for number in numbers)))
-    public = der(_SEQUENCE, _integer(modulus), _integer(_EXPONENT))
-    return Pair(private, der(_SEQUENCE, _RSA_KEY, der(_BITS, b"\0", public)))
+def request(wanted: Wanted) -> str:
+    """Return a request for a certificate in PEM (PKCS #10): of what is wanted, the subject, the key, names and usages."""
+    extensions = der(_SEQUENCE, *_names(wanted), *_usages(wanted))
+    attribute = der(_SEQUENCE, der(_OID, _EXTENSION_REQUEST), der(_SET, extensions))
+    body = der(_SEQUENCE, integer(0), der(_SEQUENCE, wanted.subject), wanted.public_key, der(0xA0, attribute))
+    algorithm = _SIGNED_BY_RSA if wanted.is_signed_by_rsa else _SIGNED_BY_EC
+    signature = der(_BITS, b"\0", _signature(body, is_rsa=wanted.is_signed_by_rsa))
+    return pem("CERTIFICATE REQUEST", der(_SEQUENCE, body, algorithm, signature))
 
 
-def _drawn(what: bytes, seed: bytes, size: int) -> bytes:
+def drawn(what: bytes, seed: bytes, size: int) -> bytes:
+    """Return bytes that follow from what they are for and what they belong to."""
     return hashlib.shake_256(what + b"\0" + seed).digest(size)
 
 
-def _odd(drawn: bytes) -> int:
-    return int.from_bytes(bytes((drawn[0] | 0xC0,)) + drawn[1:-1] + bytes((drawn[-1] | 1,)), "big")
-
-
-def _integer(number: int) -> bytes:
+def integer(number: int) -> bytes:
+    """Return an encoded number, which is not below 0."""
     return der(_INTEGER, number.to_bytes(number.bit_length() // 8 + 1, "big"))
 
 
@@ -158,9 +154,9 @@ def _moment(at_ms: int) -> bytes:
 
 def _signature(body: bytes, *, is_rsa: bool) -> bytes:
     if is_rsa:
-        return _drawn(b"signature", body, 256)
-    halves = (int.from_bytes(_drawn(part, body, 32), "big") >> 1 for part in (b"r", b"s"))
-    return der(_SEQUENCE, *(_integer(half) for half in halves))
+        return drawn(b"signature", body, 256)
+    halves = (int.from_bytes(drawn(part, body, 32), "big") >> 1 for part in (b"r", b"s"))
+    return der(_SEQUENCE, *(integer(half) for half in halves))
 
 
 def _extension(oid: str, value: bytes, *, is_critical: bool = False) -> bytes:
@@ -169,6 +165,17 @@ def _extension(oid: str, value: bytes, *, is_critical: bool = False) -> bytes:
 
 
 def _extensions(wanted: Wanted) -> list[bytes]:
+    found = _usages(wanted)
+    constraints = der(_SEQUENCE, b"\x01\x01\xff") if wanted.is_authority else der(_SEQUENCE)
+    found.append(_extension("551d13", constraints, is_critical=True))
+    if wanted.key_id:
+        found.append(_extension("551d0e", der(_OCTETS, wanted.key_id)))
+    if wanted.authority_id:
+        found.append(_extension("551d23", der(_SEQUENCE, der(0x80, wanted.authority_id))))
+    return found + _names(wanted)
+
+
+def _usages(wanted: Wanted) -> list[bytes]:
     found = []
     bits = {_BIT_USAGES[usage] for usage in wanted.usages if usage in _BIT_USAGES}
     if bits:
@@ -178,21 +185,19 @@ def _extensions(wanted: Wanted) -> list[bytes]:
         found.append(
             _extension("551d25", der(_SEQUENCE, *(der(_OID, bytes.fromhex(each)) for each in purposes)))
         )
-    constraints = der(_SEQUENCE, b"\x01\x01\xff") if wanted.is_authority else der(_SEQUENCE)
-    found.append(_extension("551d13", constraints, is_critical=True))
-    if wanted.key_id:
-        found.append(_extension("551d0e", der(_OCTETS, wanted.key_id)))
-    if wanted.authority_id:
-        found.append(_extension("551d23", der(_SEQUENCE, der(0x80, wanted.authority_id))))
+    return found
+
+
+def _names(wanted: Wanted) -> list[bytes]:
     names = [
         *(der(0x82, each.encode()) for each in wanted.dns_names),
         *(der(0x81, each.encode()) for each in wanted.emails),
         *(der(0x87, ipaddress.ip_address(each).packed) for each in wanted.addresses),
         *(der(0x86, each.encode()) for each in wanted.uris),
     ]
-    if names:
-        found.append(_extension("551d11", der(_SEQUENCE, *names), is_critical=not wanted.subject))
-    return found
+    if not names:
+        return []
+    return [_extension("551d11", der(_SEQUENCE, *names), is_critical=not wanted.subject)]
 
 
 def _flags(bits: set[int]) -> bytes:

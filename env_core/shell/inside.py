@@ -62,12 +62,11 @@ def run_inside(
 
     place = Inside(run, network, runtime)
     ahead_ms = runtime.clocks.ahead_ms(run.container.node, loop.now_ms)
-    process = place.process(
-        lambda: loop.now_ms + late_ms[0] + ahead_ms,
-        wait,
-        options.stdin,
-        loop.now_ms + ahead_ms + EXEC_LIMIT_MS,
-    )
+
+    def now_ms() -> int:
+        return loop.now_ms + late_ms[0] + ahead_ms
+
+    process = place.process(now_ms, wait, options.stdin, now_ms() + EXEC_LIMIT_MS)
     command = list(options.command)
     problem = _start_problem(command, place.image, process.programs, process.fs)
     if problem:
