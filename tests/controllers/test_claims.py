@@ -42,7 +42,8 @@ def test_a_second_reconcile_writes_nothing(town):
 @pytest.mark.parametrize("name", sorted(controllers()))
 def test_every_controller_survives_its_object_vanishing(town, name):
     controller = controllers()[name]
-    key = Key("default", "pods/gone/no-such-uid" if name == "garbage-collector" else "gone")
+    other = {"garbage-collector": "pods/gone/no-such-uid", "cert-manager": "Certificate/gone"}
+    key = Key("default", other.get(name, "gone"))
     revision = town.world.store.revision
     assert controller.reconcile(town.world.component(controller), key) is None
     assert town.world.store.revision == revision
