@@ -15,6 +15,8 @@ from env_core.shell._clients import (
     curl,
     dig,
     ip,
+    mysql,
+    mysqladmin,
     nc,
     nslookup,
     openssl,
@@ -28,7 +30,7 @@ from env_core.shell._clients import (
 )
 from env_core.shell._clients._wire import NetworkWire, Wire
 from env_core.shell._disk_free import df
-from env_core.shell.context import Process, Program, Talking
+from env_core.shell.context import Process, Program, Talk, Talking
 from env_core.world import Output
 
 Client = Callable[[Process, list[str], Wire], Output]
@@ -49,6 +51,10 @@ _GNU: Mapping[str, Client] = {
     "pg_dump": psql.run_dump,
     "rabbitmqctl": rabbitmqctl.run,
     "rabbitmq-diagnostics": rabbitmqctl.run,
+    "mysql": mysql.run,
+    "mariadb": mysql.run,
+    "mysqladmin": mysqladmin.run,
+    "mariadb-admin": mysqladmin.run,
     "openssl": openssl.run,
     "ip": ip.run,
     "ifconfig": ip.run_ifconfig,
@@ -86,10 +92,19 @@ CLIENTS: Mapping[str, Mapping[str, Client]] = {
 """The clients by name, by the flavour of the tools beside them."""
 
 
+_ORACLE: Mapping[str, Client] = {"mysql": mysql.run_oracle, "mysqladmin": mysqladmin.run_oracle}
+_TALKING: Mapping[Client, Callable[[Process, list[str], Wire], Talk]] = {
+    psql.run: psql.talk, mysql.run: mysql.talk, mysqladmin.run: mysqladmin.talk, mysql.run_oracle: mysql.talk_oracle,
+    mysqladmin.run_oracle: mysqladmin.talk_oracle,
+}  # fmt: skip
+"""Clients that others may run beside something else."""
+
+
 def bound(client: Client, wire: Wire) -> Program:
     """Return a client as a program of one place."""
-    if client is psql.run:
-        return Talking(lambda process, argv: psql.talk(process, argv, wire))
+    talk = _TALKING.get(client)
+    if talk is not None:
+        return Talking(lambda process, argv: talk(process, argv, wire))
 
     def run(process: Process, argv: list[str]) -> Output:
         return client(process, argv, wire)
@@ -98,7 +113,8 @@ def bound(client: Client, wire: Wire) -> Program:
 
 
 _OF_CONTAINERS = (
-    "psql", "pg_isready", "pg_dump", "rabbitmqctl", "rabbitmq-diagnostics", "getent", "ip", "ifconfig", "netstat", "ss",
+    "psql", "pg_isready", "pg_dump", "mysql", "mariadb", "mysqladmin", "mariadb-admin", "rabbitmqctl", "rabbitmq-diagnostics", "getent",
+    "ip", "ifconfig", "netstat", "ss",
 )  # fmt: skip
 """Clients that look at their own place: the terminal outside has none."""
 
@@ -124,6 +140,8 @@ def inside_programs(run: Run, network: Network, runtime: Runtime, image: Image) 
     wire = NetworkWire(network, source, 1 if is_musl(container.image) else 2)
     clients = _BUSYBOX if image.base == "alpine" else _GNU
     known = commands_of(image)
+    if image.repository == "mysql":
+        clients = {**clients, **_ORACLE}
     found = {name: bound(client, wire) for name, client in clients.items() if name in known}
     if "df" in known:
         found["df"] = partial(df, run, network)

@@ -7,7 +7,7 @@ TOPIC = Topic(
     files=tuple(
         f"programs/{name}.jsonl"
         for name in (
-            "coredns", "mariadb", "public-knowledge",
+            "coredns", "public-knowledge",
         )
     ),
     answers=("stdout", "stderr", "log", "exit"),
