@@ -29,7 +29,8 @@ where every file names its version); the tests replay them and state how many ma
 ## By design
 
 - **A simulator, not a cluster.** Pod status is computed from declared programs, not observed of processes. There is one control plane,
-  without etcd, HA, certificates or leader election; clocks of all nodes are one clock in milliseconds.
+  without etcd, HA or leader election; its certificates are made up from seeds and signed by nobody's key. There is one clock in
+  milliseconds, which a node may be declared to show wrong.
 - **Identities are drawn from the seed**: uids, name suffixes, pod and cluster addresses, container ids. Event names end in the virtual
   nanosecond plus a count, as the virtual clock ticks in milliseconds.
 - **Latencies are modelled.** A controller looks some ten milliseconds after a change, without queue contention; image pulls, starts and
