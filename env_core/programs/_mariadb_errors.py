@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from env_core.programs import _sql_reading
+
 TEXT_MAX: Final = 64 << 10
 """Characters of a text that is kept as it is."""
 DIGITS_MAX: Final = 65
@@ -28,7 +30,6 @@ UNDO_MAX: Final = 20_000
 """Changes of rows in one transaction."""
 STATEMENT_MAX: Final = 64 << 10
 """Characters of a statement."""
-_UNITS_MAX: Final = 400_000
 _STATES: Final = {
     1007: "HY000", 1008: "HY000", 1040: "08004", 1044: "42000", 1045: "28000", 1046: "3D000", 1048: "23000", 1049: "42000",
     1050: "42S01", 1051: "42S02", 1052: "23000", 1054: "42S22", 1060: "42S21", 1062: "23000", 1064: "42000", 1065: "42000",
@@ -61,23 +62,14 @@ class Problem(Exception):
         return json.dumps([self.number, self.state, self.text, self.is_late])
 
 
-class Meter:
-    """Counts what one statement costs, in units of about a microsecond."""
+class Meter(_sql_reading.Meter):
+    """Counts what one statement costs."""
 
-    __slots__ = ("done",)
+    LIMIT = 400_000
 
-    def __init__(self) -> None:
-        self.done = 0
-
-    def spend(self, units: int) -> None:
-        """Count work that is about to be done.
-
-        Raises:
-            Problem: it is more than one statement may cause.
-        """
-        if self.done + units > _UNITS_MAX:
-            raise Problem(1317, "Query execution was interrupted", is_late=True)
-        self.done += units
+    def refusal(self) -> Problem:
+        """Return what is said of a statement that causes too much work."""
+        return Problem(1317, "Query execution was interrupted", is_late=True)
 
 
 def within(kept: dict[str, str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from env_core.programs._mariadb_errors import CHAIN_MAX, DEPTH_MAX, Problem, unsupported
 from env_core.programs._mariadb_syntax import RESERVED, Node, Token, near, tokens
+from env_core.programs._sql_reading import Words
 
 _COMPARISONS: Final = ("<=>", "=", "<", ">", "<=", ">=", "<>", "!=")
 _CALLED: Final = frozenset(
@@ -18,55 +19,27 @@ _CALLED: Final = frozenset(
 """Reserved words that are functions, too."""
 
 
-class Reader:
+class Reader(Words[Token]):
     """Takes one token after another."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = tokens(text)
-        self.place = 0
-        self._depth = 0
-        self._chained = 0
+    DEPTH_MAX, CHAIN_MAX = DEPTH_MAX, CHAIN_MAX
 
-    def peek(self, ahead: int = 0) -> Token | None:
-        """Return a token that is still to be read."""
-        place = self.place + ahead
-        return self.tokens[place] if place < len(self.tokens) else None
+    def __init__(self, text: str) -> None:
+        super().__init__(tokens(text))
+        self.text = text
 
     def refused(self, back: int = 0) -> Exception:
-        """Return the syntax error at the next token."""
+        """Return the syntax error at the next token, or so many before it."""
         token = self.peek(-back)
         return near(self.text, len(self.text) if token is None else token.at)
 
-    def is_next(self, *words: str) -> bool:
-        """Whether these words come next."""
-        for ahead, word in enumerate(words):
-            token = self.peek(ahead)
-            if (
-                token is None
-                or token.kind not in ("name", "sign")
-                or token.text != word
-                or token.shown[0] == "`"
-            ):
-                return False
-        return True
+    def too_deep(self) -> Problem:
+        """Return what is said of an expression that is too deep."""
+        return Problem(1064, "memory exhausted near '' at line 1")
 
-    def take(self, *words: str) -> bool:
-        """Read these words, if they come next."""
-        if not self.is_next(*words):
-            return False
-        self.place += len(words)
-        return True
-
-    def need(self, *words: str) -> None:
-        """Read these words.
-
-        Raises:
-            Problem: something else comes.
-        """
-        for word in words:
-            if not self.take(word):
-                raise self.refused()
+    def is_word(self, token: Token, word: str) -> bool:
+        """Whether a token is a word of the language."""
+        return token.kind in ("name", "sign") and token.text == word and token.shown[0] != "`"
 
     def name(self) -> str:
         """Read a name as it is written."""
@@ -84,21 +57,9 @@ class Reader:
             return token.text
         return self.name()
 
-    def literal(self) -> str:
-        """Read a text in quotes."""
-        token = self.peek()
-        if token is None or token.kind != "text":
-            raise self.refused()
-        self.place += 1
-        return token.text
-
     def whole(self) -> int:
         """Read a whole number that stands for itself."""
-        token = self.peek()
-        if token is None or token.kind != "number" or not token.text.isdigit() or len(token.text) > 18:
-            raise self.refused()
-        self.place += 1
-        return int(token.text)
+        return self.digits(18)
 
     def table(self) -> tuple[str, str]:
         """Read the name of a table, perhaps with its database."""
@@ -122,26 +83,17 @@ class Reader:
         Raises:
             Problem: there is none, or it is too deep.
         """
-        if not self._depth:
-            self._chained = 0
-        self._deeper()
+        self.begin()
         start = self.peek()
         found = self._disjunction()
-        self._depth -= 1
+        self.back()
         last = self.peek(-1)
         if start is None or last is None:
             return found
         return found._replace(shown=self.text[start.at : last.end])
 
-    def _deeper(self) -> None:
-        self._depth += 1
-        if self._depth > DEPTH_MAX:
-            raise Problem(1064, "memory exhausted near '' at line 1")
-
     def _operator(self, sign: str, *parts: Node) -> Node:
-        self._chained += 1
-        if self._chained > CHAIN_MAX:
-            raise Problem(1064, "memory exhausted near '' at line 1")
+        self.chained()
         return Node("operator", sign, parts)
 
     def _chain(self, signs: dict[str, str], below: Callable[[], Node]) -> Node:
@@ -164,9 +116,9 @@ class Reader:
 
     def _negation(self) -> Node:
         if self.take("not"):
-            self._deeper()
+            self.deeper()
             found = self._operator("not", self._negation())
-            self._depth -= 1
+            self.back()
             return found
         return self._comparison()
 
@@ -233,11 +185,11 @@ class Reader:
             return Node("variable", token.text)
         if token.kind == "sign" and token.text in ("-", "+", "!"):
             self.place += 1
-            self._deeper()
+            self.deeper()
             found = self._operator(
                 {"-": "negative", "+": "positive", "!": "not"}[token.text], self._primary()
             )
-            self._depth -= 1
+            self.back()
             return found
         if self.take("("):
             if self.is_next("select"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from env_core.programs import _sql_reading
 from env_core.programs._postgres_errors import Problem
 
 TEXT_MAX: Final = 64 << 10
@@ -24,29 +25,19 @@ TABLE_MAX: Final = 512 << 10
 """Characters that a table takes in the data directory."""
 UNDO_MAX: Final = 20_000
 """Changes of rows in one transaction."""
-_UNITS_MAX: Final = 200_000
 
 
-class Meter:
-    """Counts what one statement costs, in units of about a microsecond."""
+class Meter(_sql_reading.Meter):
+    """Counts what one statement costs."""
 
-    __slots__ = ("done",)
+    LIMIT = 200_000
 
-    def __init__(self) -> None:
-        self.done = 0
-
-    def spend(self, units: int) -> None:
-        """Count work that is about to be done.
-
-        Raises:
-            Problem: it is more than one statement may cause.
-        """
-        self.done += units
-        if self.done > _UNITS_MAX:
-            raise Problem(
-                "canceling statement due to user request",
-                detail="This simulated server does not do that much work for one statement.",
-            )
+    def refusal(self) -> Problem:
+        """Return what is said of a statement that causes too much work."""
+        return Problem(
+            "canceling statement due to user request",
+            detail="This simulated server does not do that much work for one statement.",
+        )
 
 
 def no_memory(size: int) -> Problem:

@@ -11,51 +11,38 @@ from typing import Final
 from env_core.programs._postgres_bounds import CHAIN_MAX, DEPTH_MAX, too_deep
 from env_core.programs._postgres_errors import Problem
 from env_core.programs._postgres_syntax import RESERVED, Node, Token, tokens
+from env_core.programs._sql_reading import Words
 
 _COMPARISONS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=", "like", "ilike")
 
 
-class Reader:
+class Reader(Words[Token]):
     """Takes one token after another."""
 
+    DEPTH_MAX, CHAIN_MAX = DEPTH_MAX, CHAIN_MAX
+
     def __init__(self, query: str) -> None:
+        super().__init__(tokens(query))
         self.query = query
-        self.tokens = tokens(query)
-        self.place = 0
-        self._depth = 0
-        self._chained = 0
 
     def rewind(self, place: int) -> None:
         """Go back to a word, and read on from there."""
         self.place, self._depth = place, 0
 
-    def peek(self, ahead: int = 0) -> Token | None:
-        place = self.place + ahead
-        return self.tokens[place] if place < len(self.tokens) else None
-
     def refused(self) -> Problem:
+        """Return the syntax error at the next token."""
         token = self.peek()
         if token is None:
             return Problem("syntax error at end of input", len(self.query) + 1)
         return Problem(f'syntax error at or near "{token.shown}"', token.at)
 
-    def is_next(self, *words: str) -> bool:
-        for ahead, word in enumerate(words):
-            token = self.peek(ahead)
-            if token is None or token.kind == "text" or token.text != word:
-                return False
-        return True
+    def too_deep(self) -> Problem:
+        """Return what is said of an expression that is too deep."""
+        return too_deep()
 
-    def take(self, *words: str) -> bool:
-        if not self.is_next(*words):
-            return False
-        self.place += len(words)
-        return True
-
-    def need(self, *words: str) -> None:
-        for word in words:
-            if not self.take(word):
-                raise self.refused()
+    def is_word(self, token: Token, word: str) -> bool:
+        """Whether a token is a word of the language."""
+        return token.kind != "text" and token.text == word
 
     def name(self) -> Token:
         token = self.peek()
@@ -66,21 +53,11 @@ class Reader:
 
     def whole(self) -> int:
         """Read a whole number that stands for itself: an Iconst of the grammar, which has 32 bits."""
-        token = self.peek()
-        if token is None or not token.text.isdigit() or token.kind != "number" or len(token.text) > 10:
+        number = self.digits(10)
+        if number >= 1 << 31:
+            self.place -= 1
             raise self.refused()
-        if int(token.text) >= 1 << 31:
-            raise self.refused()
-        self.place += 1
-        return int(token.text)
-
-    def literal(self) -> str:
-        """Read a text in quotes."""
-        token = self.peek()
-        if token is None or token.kind != "text":
-            raise self.refused()
-        self.place += 1
-        return token.text
+        return number
 
     def table(self) -> Token:
         first = self.name()
@@ -102,19 +79,13 @@ class Reader:
         Raises:
             Problem: there is none, or it is too deep.
         """
-        if not self._depth:
-            self._chained = 0
-        self._depth += 1
-        if self._depth > DEPTH_MAX:
-            raise too_deep()
+        self.begin()
         found = self.disjunction()
-        self._depth -= 1
+        self.back()
         return found
 
     def _operator(self, sign: str, token: Token, *parts: Node) -> Node:
-        self._chained += 1
-        if self._chained > CHAIN_MAX:
-            raise too_deep()
+        self.chained()
         return Node("operator", sign, token.at, parts)
 
     def disjunction(self) -> Node:
@@ -132,11 +103,9 @@ class Reader:
     def negation(self) -> Node:
         token = self.peek()
         if token is not None and self.take("not"):
-            self._depth += 1
-            if self._depth > DEPTH_MAX:
-                raise too_deep()
+            self.deeper()
             found = self._operator("not", token, self.negation())
-            self._depth -= 1
+            self.back()
             return found
         return self.comparison()
 
@@ -185,12 +154,10 @@ class Reader:
             return Node(token.kind, token.text, token.at)
         if token.text in ("-", "+") and token.kind == "sign":
             self.place += 1
-            self._depth += 1
-            if self._depth > DEPTH_MAX:
-                raise too_deep()
+            self.deeper()
             sign = "negative" if token.text == "-" else "positive"
             found = self._operator(sign, token, self.primary())
-            self._depth -= 1
+            self.back()
             return found
         if self.take("("):
             found = self.expression()

@@ -13,8 +13,9 @@ from env_core.programs._mariadb_splitting import Piece, Splitter
 from env_core.shell._clients._mysql_connection import MARIADB, ORACLE, Answer, Error, Link, Texts
 from env_core.shell._clients._mysql_options import Failed, Options, read
 from env_core.shell._clients._mysql_output import boxed, tabbed, vertical
+from env_core.shell._clients._printing import Printing
 from env_core.shell._clients._wire import Wire
-from env_core.shell.context import Interleaved, Process, ShellFileError, Talk, Talking
+from env_core.shell.context import Process, ShellFileError, Talk, Talking
 from env_core.world import Output
 
 _READ_MS: Final = 10
@@ -96,20 +97,19 @@ class _Client:
         self._options = options
         self._texts = texts
         self.link = Link(process, wire, options, texts)
-        self._parts: list[tuple[bool, str]] = []
-        """What was printed; the flag says that it was an error."""
+        self._printed = Printing()
         self._is_over = False
 
     def run(self) -> Talk:
         """Do all that was asked."""
         options = self._options
         if options.asks_password:
-            self._err("Enter password: \n")
+            self._printed.err("Enter password: \n")
         try:
             self.link.open(options.database or (options.words[0] if options.words else ""))
         except Failed as failed:
-            self._err(f"{failed.text}\n")
-            return self._output(failed.code)
+            self._printed.err(f"{failed.text}\n")
+            return self._printed.output(failed.code)
         source = _Input(self._process, options)
         heard_ms = self._process.now_ms()
         code = 0
@@ -127,23 +127,12 @@ class _Client:
                     code, self._is_over = 1, True
                 if self._is_over:
                     break
-        return self._output(code)
-
-    def _output(self, code: int) -> Output:
-        out = "".join(text for is_error, text in self._parts if not is_error)
-        err = "".join(text for is_error, text in self._parts if is_error)
-        return Interleaved(out, err, code, parts=tuple(self._parts))
-
-    def _out(self, text: str) -> None:
-        self._parts.append((False, text))
+        return self._printed.output(code)
 
     def warn(self, text: str) -> None:
         """Print something before all else."""
         if text:
-            self._err(text)
-
-    def _err(self, text: str) -> None:
-        self._parts.append((True, text))
+            self._printed.err(text)
 
     def _one(self, piece: Piece, depth: int) -> Generator[int, None, bool]:
         """Do one statement, or one command; return whether it is good."""
@@ -164,9 +153,9 @@ class _Client:
 
     def _failed(self, error: Error, piece: Piece, statement: str) -> None:
         if statement:
-            self._err(f"{_RULE}\n{statement}\n{_RULE}\n\n")
+            self._printed.err(f"{_RULE}\n{statement}\n{_RULE}\n\n")
         place = "" if "skip-line-numbers" in self._options.flags else f" at line {piece.line}"
-        self._err(f"ERROR {error.number} ({error.state}){place}: {error.text}\n")
+        self._printed.err(f"ERROR {error.number} ({error.state}){place}: {error.text}\n")
 
     def _show(self, answer: Answer, *, is_vertical: bool) -> None:
         flags = self._options.flags
@@ -175,11 +164,11 @@ class _Client:
             # Without rows there is nothing to print.
             return
         if is_vertical or "vertical" in flags:
-            self._out(vertical(answer))
+            self._printed.out(vertical(answer))
         elif "table" in flags or (self._process.has_terminal and not {"batch", "silent"}.intersection(flags)):
-            self._out(boxed(answer, has_names=has_names))
+            self._printed.out(boxed(answer, has_names=has_names))
         else:
-            self._out(tabbed(answer, has_names=has_names, is_raw="raw" in flags))
+            self._printed.out(tabbed(answer, has_names=has_names, is_raw="raw" in flags))
 
     def _own(self, piece: Piece, depth: int) -> Generator[int, None, bool]:
         """Do a command of the client's own."""
@@ -189,7 +178,7 @@ class _Client:
         elif command == "use":
             name = piece.text.strip().rstrip(";").strip("`'\" ")
             if not name:
-                self._err("ERROR: USE must be followed by a database name\n")
+                self._printed.err("ERROR: USE must be followed by a database name\n")
                 return False
             answer = yield from self.link.ask(name, protocol.USE)
             if answer.error is not None:
@@ -198,7 +187,7 @@ class _Client:
         elif command == "source":
             return (yield from self._source(piece, depth))
         elif command == "system":
-            self._err("ERROR: the shell is not simulated\n")
+            self._printed.err("ERROR: the shell is not simulated\n")
             return False
         return True
 
@@ -208,12 +197,12 @@ class _Client:
         try:
             text = self._process.fs.read(self._process.path(name))
         except ShellFileError as refused:
-            self._err(
+            self._printed.err(
                 f"ERROR at line {piece.line}: Failed to open file '{name}', error: {2 if 'No such' in refused.reason else 13}\n"
             )
             return False
         if depth >= _SOURCES_MAX:
-            self._err("ERROR: scripts are too deep\n")
+            self._printed.err("ERROR: scripts are too deep\n")
             return False
         for each in Splitter().take(text, is_open=False):
             is_good = yield from self._one(each, depth + 1)

@@ -39,9 +39,10 @@ from env_core.shell._clients._libpq import (
     sent,
     take,
 )
+from env_core.shell._clients._printing import Printing
 from env_core.shell._clients._psql_output import Style, error, table
 from env_core.shell._clients._wire import Connection, Reply, Wire
-from env_core.shell.context import Interleaved, Process, ShellFileError, Talk, Talking
+from env_core.shell.context import Process, ShellFileError, Talk, Talking
 from env_core.world import Output
 
 _VALUED: Final = "hpUdcfvPFRLoT"
@@ -132,8 +133,7 @@ class _Session:
         """That of the server's session, "" for none."""
         self._is_known = False
         """Whether the server has let one in."""
-        self._parts: list[tuple[bool, str]] = []
-        """What was printed; the flag says that it was an error."""
+        self._printed = Printing()
 
     def run(self) -> Talk:
         """Do all that was asked."""
@@ -160,22 +160,11 @@ class _Session:
                     code = 3 if asked.is_script else 1
                     break
         except Failed as failed:
-            self._err(f"psql: error: {failed.text}\n")
-            return self._output(2)
+            self._printed.err(f"psql: error: {failed.text}\n")
+            return self._printed.output(2)
         except _Lost:
-            return self._output(2)
-        return self._output(code)
-
-    def _output(self, code: int) -> Output:
-        out = "".join(text for is_error, text in self._parts if not is_error)
-        err = "".join(text for is_error, text in self._parts if is_error)
-        return Interleaved(out, err, code, parts=tuple(self._parts))
-
-    def _out(self, text: str) -> None:
-        self._parts.append((False, text))
-
-    def _err(self, text: str) -> None:
-        self._parts.append((True, text))
+            return self._printed.output(2)
+        return self._printed.output(code)
 
     def leave(self) -> None:
         """Say farewell to a server that still listens."""
@@ -206,7 +195,7 @@ class _Session:
             if reply.body == ASKS:
                 if self._asked.asks_password:
                     user = self._asked.target.user or own_name(self._process)
-                    self._err(f"Password for user {user}: \n")
+                    self._printed.err(f"Password for user {user}: \n")
                 raise Failed(f"{self._where} failed: fe_sendauth: no password supplied")
             if reply.body.startswith(("FATAL:", "PANIC:")):
                 if SESSION not in headers:
@@ -218,7 +207,7 @@ class _Session:
 
     def _lost(self, text: str) -> _Lost:
         self._number = ""
-        self._err(f"{text}{LOST}\nconnection to server was lost\n")
+        self._printed.err(f"{text}{LOST}\nconnection to server was lost\n")
         return _Lost()
 
     def _one(self, command: str, *, is_only: bool) -> Generator[int, None, bool]:
@@ -232,11 +221,11 @@ class _Session:
             results = [["", headers[COLUMNS]]] if COLUMNS in headers else []
         for tag, columns in results:
             if columns:
-                self._out(table(columns, self._asked.style))
+                self._printed.out(table(columns, self._asked.style))
             elif not self._asked.is_quiet:
-                self._out(f"{tag}\n")
+                self._printed.out(f"{tag}\n")
         if ERROR in headers:
-            self._err(error(reply.body, headers[ERROR], command))
+            self._printed.err(error(reply.body, headers[ERROR], command))
         return ERROR not in headers
 
     def _own(self, command: str, *, is_only: bool) -> Generator[int, None, bool]:
@@ -247,19 +236,19 @@ class _Session:
             reply = yield from self._ask(what, CATALOGUE, is_only=is_only)
             columns = dict(reply.headers).get(COLUMNS)
             if columns is None:
-                self._err(f"{none}\n")
+                self._printed.err(f"{none}\n")
             else:
-                self._out(table(columns, self._asked.style, title))
+                self._printed.out(table(columns, self._asked.style, title))
             return True
         yield from self._ask("", "", is_only=is_only)
         if name == "conninfo":
-            self._out(self._connected_to())
+            self._printed.out(self._connected_to())
             return True
         if name in ("q", "echo", "set", "pset", "timing", "x", "t", "a"):
             if name == "echo":
-                self._out(" ".join(command.split()[1:]) + "\n")
+                self._printed.out(" ".join(command.split()[1:]) + "\n")
             return True
-        self._err(f"invalid command \\{name}\nTry \\? for help.\n")
+        self._printed.err(f"invalid command \\{name}\nTry \\? for help.\n")
         return False
 
     def _connected_to(self) -> str:
