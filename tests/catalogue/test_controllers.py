@@ -116,10 +116,10 @@ def test_an_empty_world_rests():
 # Workloads: kinds with a scale and a pod template whose controller is here.
 
 WORKLOADS = [
-    (registry().by_resource(resource), controller)
+    (kind, controller)
     for controller in CONTROLLERS.values()
     for resource, _mapper in controller.watches[:1]
-    if registry().by_resource(resource).scale is not None
+    if (kind := registry().by_resource(resource)) is not None and kind.scale is not None
 ]
 every_workload = pytest.mark.parametrize(
     ("kind", "controller"),
