@@ -68,11 +68,6 @@ def certificate_of(request: Object) -> str:
         return ""
 
 
-def usages_of(request: Object) -> frozenset[str]:
-    """Return the usages that a request names."""
-    return frozenset((request.get("spec") or {}).get("usages") or ())
-
-
 def node_problem(subject: tuple[str, tuple[str, ...]]) -> tuple[str, str]:
     """Return what is wrong with the organisation and with the common name of a node's certificate, "" where nothing is."""
     common_name, organizations = subject

@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.errors import StatusError
-from env_core.apiserver.request import Identity
-from env_core.apiserver.tokens import account_groups
 from env_core.controllers import _certmanager_issuers as issuers
 from env_core.controllers import _certmanager_issuing as issuing
+from env_core.controllers._accounts import as_account
 from env_core.controllers._certmanager_model import (
     CERTIFICATES,
     CLUSTER_ISSUERS,
@@ -113,7 +111,7 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
         return None
     if not part(agent, "status").get("readyReplicas"):
         return None
-    api = _as_account(component, agent)
+    api = as_account(component, agent, AGENT)
     try:
         if kind == "Certificate":
             again_ms = issuing.reconcile(component, api, obj)
@@ -133,13 +131,6 @@ def _later(component: Component, key: Key) -> int:
     failures: int = table.get(key) or 0
     table[key] = failures + 1
     return min(BASE_DELAY_MS << min(failures, _DOUBLINGS_MAX), DELAY_MAX_MS)
-
-
-def _as_account(component: Component, agent: Object) -> ApiClient:
-    """Return the API as its pods have it: with the rights of their service account."""
-    account = agent["spec"]["template"]["spec"].get("serviceAccountName") or "default"
-    identity = Identity(f"system:serviceaccount:{NAMESPACE}:{account}", account_groups(NAMESPACE))
-    return ApiClient(component.api.api, identity, AGENT)
 
 
 CONTROLLER = Controller(

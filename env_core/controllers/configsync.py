@@ -18,8 +18,8 @@ import yaml
 from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.errors import StatusError
-from env_core.apiserver.request import APPLY_PATCH, Identity, Options
-from env_core.apiserver.tokens import account_groups
+from env_core.apiserver.request import APPLY_PATCH, Options
+from env_core.controllers._accounts import as_account
 from env_core.controllers._model import Controller, Key, Requeue
 from env_core.controllers._retry import retrying
 from env_core.objects import meta
@@ -80,16 +80,8 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
         return Requeue(INTERVAL_MS)
     is_running = bool((agent.get("status") or {}).get("readyReplicas"))
     if is_running and meta.annotations(source).get(SUSPEND) != "true":
-        _sync(component, source, _as_account(component, agent))
+        _sync(component, source, as_account(component, agent, AGENT))
     return Requeue(INTERVAL_MS)
-
-
-def _as_account(component: Component, agent: Object) -> ApiClient:
-    """Return the API as the agent's pods have it: with the rights of their service account."""
-    namespace = meta.namespace(agent)
-    account = agent["spec"]["template"]["spec"].get("serviceAccountName") or "default"
-    identity = Identity(f"system:serviceaccount:{namespace}:{account}", account_groups(namespace))
-    return ApiClient(component.api.api, identity, AGENT)
 
 
 def _sync(component: Component, source: Object, api: ApiClient) -> None:

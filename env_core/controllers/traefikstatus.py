@@ -13,11 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from env_core.apiserver.client import ApiClient
 from env_core.apiserver.component import Component
 from env_core.apiserver.errors import StatusError
-from env_core.apiserver.request import Identity
-from env_core.apiserver.tokens import account_groups
+from env_core.controllers._accounts import as_account
 from env_core.controllers._model import Controller, Key, Requeue, own_key
 from env_core.objects import meta
 from env_core.world import Object
@@ -85,7 +83,7 @@ def _reconcile(component: Component, key: Key) -> Requeue | None:
         return None
     body = {**ingress, "status": {**status, "loadBalancer": {"ingress": wanted}}}
     try:
-        _as_account(component, deployment).update_status(_INGRESSES, key.namespace, body)
+        as_account(component, deployment, "traefik").update_status(_INGRESSES, key.namespace, body)
     except StatusError:
         # It says so in its log, and tries again when something changes.
         return None
@@ -116,13 +114,6 @@ def _addresses(component: Component, options: dict[str, str]) -> list[dict[str, 
         return None
     rows = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
     return [{name: row[name] for name in _COPIED if row.get(name)} for row in rows] or None
-
-
-def _as_account(component: Component, deployment: Object) -> ApiClient:
-    namespace = meta.namespace(deployment)
-    account = deployment["spec"]["template"]["spec"].get("serviceAccountName") or "default"
-    identity = Identity(f"system:serviceaccount:{namespace}:{account}", account_groups(namespace))
-    return ApiClient(component.api.api, identity, "traefik")
 
 
 CONTROLLER = Controller(

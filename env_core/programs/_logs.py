@@ -56,21 +56,24 @@ class LogFile(NamedTuple):
 
     def grown(self, lines: tuple[Line, ...]) -> LogFile:
         """Return the newest file after lines were written."""
-        size_bytes = self.size_bytes + sum(_bytes_of(line) for line in lines)
+        size_bytes = self.size_bytes
+        for line in lines:
+            # Not by a function: every request logs a line or two.
+            text = line.text
+            size_bytes += _FRAME + (len(text) if text.isascii() else _encoded(text))
         if size_bytes < SIZE_MAX:
-            return self._replace(size_bytes=size_bytes)
+            return LogFile(size_bytes, self.begins_ms, self.rotates_ms, self.rotations)
         file = self
         for line in sorted(lines, key=lambda line: line.at_ms):
             file = file.seen(line.at_ms, None)
-            file = file._replace(size_bytes=file.size_bytes + _bytes_of(line))
+            file = file._replace(size_bytes=file.size_bytes + _FRAME + _encoded(line.text))
             if file.rotates_ms is None and file.size_bytes >= SIZE_MAX:
                 file = file._replace(rotates_ms=(line.at_ms // LOOK_MS + 1) * LOOK_MS)
         return file
 
 
-def _bytes_of(line: Line) -> int:
-    text = line.text
-    return _FRAME + (len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape")))
+def _encoded(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))
 
 
 class _Chunk(NamedTuple):

@@ -68,12 +68,7 @@ class Reader(Words[Token]):
 
     def names(self) -> tuple[str, ...]:
         """Read names in brackets."""
-        self.need("(")
-        found = [self.name()]
-        while self.take(","):
-            found.append(self.name())
-        self.need(")")
-        return tuple(found)
+        return self.listed(self.name)
 
     # Expressions, by rising precedence.
 

@@ -17,7 +17,7 @@ from env_core.programs._postgres_errors import Problem, UnknownTable
 from env_core.programs._postgres_parser import parsed
 from env_core.programs._postgres_syntax import Node, Statement
 from env_core.programs._postgres_tables import Row, Stored, Table, selected, table_of, tables_of, too_many
-from env_core.programs._postgres_types import Typed, Value, converted, full_type, is_number, shown
+from env_core.programs._postgres_types import Typed, Value, converted, is_number, shown
 from env_core.programs._postgres_values import Scope, evaluated, truth, unknown_function
 
 
@@ -147,8 +147,8 @@ def _opened(statement: Statement, kept: Stored, actor: Actor) -> Table:
 def _select(statement: Statement, kept: Stored, actor: Actor) -> Told:
     if any(node.kind == "call" and node.value == "count" for node, _ in statement.items):
         return _counted(statement, kept, actor)
-    scopes, names, kinds = _source(statement, kept, actor)
-    _check(statement, names, kinds, actor.scope)
+    scopes, names = _source(statement, kept, actor)
+    _check(statement, names, actor.scope)
     scopes = [each for each in scopes if _holds(statement.where, each)]
     for by, is_falling in reversed(_orders(statement)):
         scopes = sorted(scopes, key=lambda each: _order(evaluated(by, each).value), reverse=is_falling)
@@ -206,7 +206,7 @@ def _holds(where: Node | None, scope: Scope) -> bool:
     return where is None or truth(where, scope, "WHERE") is True
 
 
-def _check(statement: Statement, names: list[str], kinds: list[str], scope: Scope) -> None:
+def _check(statement: Statement, names: list[str], scope: Scope) -> None:
     """Look at all columns that are named, for an empty table has no rows to find them wrong with.
 
     Raises:
@@ -222,21 +222,19 @@ def _check(statement: Statement, names: list[str], kinds: list[str], scope: Scop
             evaluated(node, scope)
         if node.kind == "all" and node.value == "*" and not names:
             raise Problem("SELECT * with no tables specified is not valid", node.at)
-    del kinds
 
 
-def _source(statement: Statement, kept: Stored, actor: Actor) -> tuple[list[Scope], list[str], list[str]]:
-    """Return what a query's expressions see, row by row, and the columns' names and types."""
+def _source(statement: Statement, kept: Stored, actor: Actor) -> tuple[list[Scope], list[str]]:
+    """Return what a query's expressions see, row by row, and the columns' names."""
     scope = actor.scope
     view = actor.views.get(statement.table)
     if view is not None:
         names = list(view[0])
-        return [scope._replace(columns=dict(zip(names, row))) for row in view[1]], names, []
+        return [scope._replace(columns=dict(zip(names, row))) for row in view[1]], names
     if statement.table:
         table = _opened(statement, kept, actor)
-        kinds = [full_type(column.type) for column in table.columns]
         scopes = [table.scope(row.values, scope) for row in table.all_rows()]
-        return scopes, [column.name for column in table.columns], kinds
+        return scopes, [column.name for column in table.columns]
     if statement.call is not None:
         numbers = _series(statement.call, scope)
         count = _length(numbers)
@@ -244,12 +242,8 @@ def _source(statement: Statement, kept: Stored, actor: Actor) -> tuple[list[Scop
             raise too_many(count)
         name = statement.alias or statement.call.value
         scope.spend(count)
-        return (
-            [scope._replace(columns={name: Typed(each, "integer")}) for each in numbers],
-            [name],
-            ["integer"],
-        )
-    return [scope], [], []
+        return [scope._replace(columns={name: Typed(each, "integer")}) for each in numbers], [name]
+    return [scope], []
 
 
 def _series(call: Node, scope: Scope) -> range:
@@ -285,8 +279,8 @@ def _counted(statement: Statement, kept: Stored, actor: Actor) -> Told:
     elif statement.call is not None and statement.where is None:
         count = _length(_series(statement.call, actor.scope))
     else:
-        scopes, names, kinds = _source(statement, kept, actor)
-        _check(statement._replace(items=()), names, kinds, actor.scope)
+        scopes, names = _source(statement, kept, actor)
+        _check(statement._replace(items=()), names, actor.scope)
         count = sum(_holds(statement.where, each) for each in scopes)
     head = tuple(name for _, name in statement.items)
     values = [

@@ -64,12 +64,8 @@ class Reader(Words[Token]):
         return self.name() if self.take(".") else first
 
     def names(self) -> tuple[Token, ...]:
-        self.need("(")
-        found = [self.name()]
-        while self.take(","):
-            found.append(self.name())
-        self.need(")")
-        return tuple(found)
+        """Read names in brackets."""
+        return self.listed(self.name)
 
     # Expressions, by rising precedence.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 
@@ -20,6 +20,7 @@ class Word(Protocol):
 
 
 W = TypeVar("W", bound=Word)
+X = TypeVar("X")
 
 
 class Words(ABC, Generic[W]):
@@ -87,6 +88,15 @@ class Words(ABC, Generic[W]):
             raise self.refused()
         self.place += 1
         return int(token.text)
+
+    def listed(self, read: Callable[[], X]) -> tuple[X, ...]:
+        """Read some things in brackets, with commas between them."""
+        self.need("(")
+        found = [read()]
+        while self.take(","):
+            found.append(read())
+        self.need(")")
+        return tuple(found)
 
     def deeper(self) -> None:
         """Go one level further into an expression; raise when that is too deep."""

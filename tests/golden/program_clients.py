@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from env_core.shell._clients._wire import Wire
 from env_core.shell.clients import CLIENTS
 from env_core.shell.context import Process
 from env_core.shell.filesystem import FileSystem
@@ -126,3 +127,15 @@ def judge_of(*programs: str) -> Callable[[Record, Folder], Iterator[Comparison] 
         return Comparison(recorded, NOT_IMPLEMENTED, apart=f"{record['program']} {NOT_SIMULATED}")
 
     return judged
+
+
+def busybox(over: Wire, process: Process, argv: list[str]) -> Output:
+    """Run an applet of BusyBox beside GNU's tools: `busybox NAME …`."""
+    client = CLIENTS["busybox"].get(argv[1])
+    if client is None:
+        return Output("", f"{argv[1]}: applet not found\n", 127)
+    process.flavour = "busybox"
+    try:
+        return client(process, argv[1:], over)
+    finally:
+        process.flavour = "gnu"

@@ -24,7 +24,7 @@ from env_core.shell.filesystem import FileSystem
 from env_core.shell.inside import run_inside
 from env_core.world import Output
 from tests.golden.comparison import Comparison
-from tests.golden.program_clients import FILES
+from tests.golden.program_clients import FILES, busybox
 from tests.golden.program_cluster import CLIENT, NOW_MS, Cluster, RecordedWire, cluster, resolver_of
 from tests.golden.program_texts import PATTERNS, plain
 from tests.golden.recordings import Folder, Record
@@ -83,6 +83,8 @@ class Family:
     """Whether a line is of a child process, which writes beside the server as it comes."""
     before: Callable[[Served], None] = lambda _served: None
     """What the recorder had begun before the first trigger."""
+    equip: Callable[[Served, Process], None] = lambda _served, _process: None
+    """What the recorder's client container holds beside the usual tools."""
     grace_ms: int = 5_000
     """How long after the signal the recorder killed what had not ended."""
 
@@ -192,12 +194,14 @@ class Served:
         source = self.world.network.source_of_pod("tron", "toolbox")
         assert source is not None
         wire = RecordedWire(self.world.network, source)
-        found = {name: bound(client, wire) for name, client in {**CLIENTS["gnu"]}.items()}
-        found["busybox"] = partial(_busybox, wire)
-        return Process(
+        found = {name: bound(client, wire) for name, client in CLIENTS["gnu"].items()}
+        found["busybox"] = partial(busybox, wire)
+        process = Process(
             "", self.files, {"PATH": "/usr/bin:/bin", "HOME": "/root"}, now_ms=lambda: self.world.loop.now_ms,
             advance=self.wait, programs={**builtin_programs("gnu"), **found}, flavour="gnu",
         )  # fmt: skip
+        self.family.equip(self, process)
+        return process
 
     def inside(self, line: str) -> Output:
         """Run a command line in the server's container."""
@@ -227,17 +231,6 @@ class Served:
     def log(self) -> list[Line]:
         """Return the whole log."""
         return self.world.runtime.log_lines("uid-tron-server", "server", 0)
-
-
-def _busybox(wire: Any, process: Process, argv: list[str]) -> Output:
-    client = CLIENTS["busybox"].get(argv[1])
-    if client is None:
-        return Output("", f"{argv[1]}: applet not found\n", 127)
-    process.flavour = "busybox"
-    try:
-        return client(process, argv[1:], wire)
-    finally:
-        process.flavour = "gnu"
 
 
 @lru_cache(maxsize=8192)

@@ -52,31 +52,24 @@ def _program(record: Record) -> Program:
     )  # fmt: skip
 
 
-def _client(served: Served) -> None:
+def _equip(served: Served, process: Process) -> None:
     """Put the recorder's `python client.py pika URL` into the client pod."""
     network = served.world.network
 
-    def python(process: Process, argv: list[str]) -> Output:
+    def python(own: Process, argv: list[str]) -> Output:
         found = _URL.match(argv[-1])
         assert found is not None
         user, password, host, port, _ = found.groups()
         source = network.source_of_pod("tron", "toolbox")
         assert source is not None
         reply = network.request(source, host, int(port), request(Dialogue(user, password)))
-        process.advance(reply.latency_ms)
+        own.advance(reply.latency_ms)
         got = answer(reply)
         text = pika_error(got.closed, is_login=True) if got.closed is not None else ""
         return Output("", f"Traceback (most recent call last):\n{text}\n" if text else "", 1 if text else 0)
 
-    inner = served._process
-
-    def process() -> Process:
-        made = inner()
-        made.fs.mkdir("/app", parents=True)
-        made.programs = {**made.programs, "python": python}
-        return made
-
-    served._process = process  # type: ignore[method-assign]  # the recorder's own client stands in its image
+    process.fs.mkdir("/app", parents=True)
+    process.programs = {**process.programs, "python": python}
 
 
 FAMILY: Final = Family(
@@ -94,7 +87,7 @@ FAMILY: Final = Family(
     ),
     # The banner is another process's than the log.
     is_child=lambda line: line.startswith(" completed with "),
-    before=_client,
+    equip=_equip,
 )
 
 TOPIC = Topic(
